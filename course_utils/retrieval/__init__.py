@@ -1,0 +1,68 @@
+"""What the course teaches, as tested code. Each name is imported from its module when it is first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .compare import Comparison, same_rows
+    from .golden import Golden, Score, load_golden, score
+    from .query_tools import Caller, as_tools, orders_of, refunds_by_region, revenue_by_city, top_products
+    from .sql_answer import SQLAnswer
+    from .sql_extract import extract_sql
+    from .sql_guard import QueryFailed, Rows, SafeDatabase, UnsafeSQL, check_sql
+    from .sql_result import Attempt, SQLResult
+    from .sql_schema import schema_text
+    from .text_to_sql import GLOSSARY, SQL_PROMPT, SQLRetriever
+
+_MODULES = {
+    "compare": ("Comparison", "same_rows"),
+    "golden": ("Golden", "Score", "load_golden", "score"),
+    "query_tools": (
+        "Caller", "as_tools", "orders_of", "refunds_by_region", "revenue_by_city", "top_products",
+    ),
+    "sql_answer": ("SQLAnswer",),
+    "sql_extract": ("extract_sql",),
+    "sql_guard": ("QueryFailed", "Rows", "SafeDatabase", "UnsafeSQL", "check_sql"),
+    "sql_result": ("Attempt", "SQLResult"),
+    "sql_schema": ("schema_text",),
+    "text_to_sql": ("GLOSSARY", "SQL_PROMPT", "SQLRetriever"),
+}  # fmt: skip
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = [
+    "GLOSSARY",
+    "SQL_PROMPT",
+    "Attempt",
+    "Caller",
+    "Comparison",
+    "Golden",
+    "QueryFailed",
+    "Rows",
+    "SQLAnswer",
+    "SQLResult",
+    "SQLRetriever",
+    "SafeDatabase",
+    "Score",
+    "UnsafeSQL",
+    "as_tools",
+    "check_sql",
+    "extract_sql",
+    "load_golden",
+    "orders_of",
+    "refunds_by_region",
+    "revenue_by_city",
+    "same_rows",
+    "schema_text",
+    "score",
+    "top_products",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used: LangChain and the parsers cost seconds."""
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,19 @@
+"""Published files for the tests of this room."""
+
+import guard_shop
+import pytest
+
+from course_utils.shop.publish import publish
+
+
+@pytest.fixture(scope="session")
+def case_shop(tmp_path_factory):
+    """The shop of cases/sql_guard.json, canaries included."""
+    path = tmp_path_factory.mktemp("source") / "shop.db"
+    return guard_shop.make(path, guard_shop.CASES / "sql_guard_shop.sql")
+
+
+@pytest.fixture(scope="session")
+def published(case_shop, tmp_path_factory):
+    """The published part of it, alone in its folder."""
+    return publish(case_shop, tmp_path_factory.mktemp("published") / "published.db", guard_shop.ALLOW)
