@@ -94,7 +94,7 @@ def _shop() -> Finding:
     from course_utils import shop
 
     try:
-        return Finding("shop", True, f"{shop.counts(shop.path())['orders']:,} orders in {shop.path()}")
+        return Finding("shop", True, f"{shop.frame('SELECT COUNT(*) AS n FROM orders').n[0]:,} orders in {shop.path()}")
     except Exception as error:  # whatever it is, the learner needs its words, not a traceback
         return Finding("shop", False, f"{type(error).__name__}: {error}", "Delete data/shop.db and try again.")
 
@@ -109,19 +109,21 @@ def _home() -> Finding:
 
 
 def _weights() -> Finding:
-    from course_utils.models import embedding
+    from course_utils.models import weights
 
     try:
-        embedding.verified_folder()
+        weights.folder()
     except Exception as error:
         return Finding("embedding model", False, str(error).splitlines()[0], str(error))
     return Finding("embedding model", True, "all-MiniLM-L6-v2, weights verified")
 
 
 def _chat() -> Finding:
-    from course_utils.models import chat
+    from course_utils.models.settings import find
 
-    return Finding("chat model", True, chat.describe())
+    key = find("ANTHROPIC_API_KEY")
+    seen = f"Claude, with the key found in {key.where}" if key else "offline script (no ANTHROPIC_API_KEY is set)"
+    return Finding("chat model", True, seen)
 
 
 def shadowing(folders: list[Path]) -> list[Path]:
