@@ -22,10 +22,19 @@ def _lab(args: argparse.Namespace, extra: list[str]) -> int:
 
 
 def _shop_build(args: argparse.Namespace, extra: list[str]) -> int:
+    from tqdm import tqdm
+
     from course_utils import shop
 
     size: str | float = args.size if args.size in {"tiny", "course"} else float(args.size)
-    made = shop.build(Path(args.out), size=size, **({} if args.seed is None else {"seed": args.seed}))
+    seed = {} if args.seed is None else {"seed": args.seed}
+    with tqdm(unit=" orders", disable=None) as bar:
+
+        def tell(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        made = shop.build(Path(args.out), size=size, progress=tell, **seed)
     counts = shop.counts(made)
     print(f"{made}: " + ", ".join(f"{counts[name]:,} {name}" for name in ("customers", "orders", "order_items")))
     return 0
@@ -111,7 +120,7 @@ def main(argv: list[str] | None = None) -> int:
         top.error(f"unrecognised arguments: {' '.join(extra)}")
     try:
         return args.run(args, extra)
-    except (FileNotFoundError, LookupError, ValueError) as error:
+    except (OSError, LookupError, ValueError, RuntimeError) as error:
         print(f"course: {error}", file=sys.stderr)
         return 2
 
