@@ -36,7 +36,9 @@ def _shop_build(args: argparse.Namespace, extra: list[str]) -> int:
 
         made = shop.build(Path(args.out), size=size, progress=tell, **seed)
     counts = shop.counts(made)
-    print(f"{made}: " + ", ".join(f"{counts[name]:,} {name}" for name in ("customers", "orders", "order_items")))
+    print(
+        f"{made}: " + ", ".join(f"{counts[name]:,} {name}" for name in ("customers", "orders", "order_items"))
+    )
     return 0
 
 
@@ -98,9 +100,13 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("exercise", nargs="?", default="", help="how its name starts, such as 01")
     add("doctor", _doctor, "Say whether this machine is ready, and what to do where it is not.")
     add("progress", _progress, "Show which tasks are passed.")
-    shop = commands.add_parser("shop", help="Build a shop database.").add_subparsers(required=True, metavar="what")
+    shop = commands.add_parser("shop", help="Build a shop database.").add_subparsers(
+        required=True, metavar="what"
+    )
     shop_build = add("build", _shop_build, "Build the shop at a size of your choice.", shop)
-    shop_build.add_argument("--size", default="course", help="tiny, course, or a factor such as 100 (500,000 orders)")
+    shop_build.add_argument(
+        "--size", default="course", help="tiny, course, or a factor such as 100 (500,000 orders)"
+    )
     shop_build.add_argument("--out", required=True, help="the file to write")
     shop_build.add_argument("--seed", type=int, help="another seed gives another shop")
     build = add("build", _build, "For authors: run lessons and solutions, make exercises from solutions.")

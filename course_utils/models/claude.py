@@ -124,7 +124,7 @@ class Claude(ChatAnthropic):
                 "answers that had already come are kept until the notebook is restarted."
             )
         elif isinstance(error, anthropic.APITimeoutError):
-            what = f"{address} did not answer within {SECONDS.read:.0f} s, {RETRIES + 1} times over."
+            what = f"{address} did not answer in time, {RETRIES + 1} times over. Is the network there?"
         elif isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError):
             cause = shorten(str(error.__cause__ or said), 200)
             what = (

@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 in plain PyTorch: its encoder is torch's own TransformerEncoder.
 
 `import sentence_transformers` costs some 9 s of CPU before the first vector, transformers' BertModel 6 to
-7 s, this 2 s, nearly all of it `import torch`. A test holds the vectors to sentence-transformers' own.
+7 s, this 2 to 3.5 s, most of it `import torch`. A test holds the vectors to sentence-transformers' own.
 Architecture: Devlin et al. 2018 (BERT); sizes and pooling: the model's config.json and 1_Pooling.
 """
 

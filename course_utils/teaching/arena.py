@@ -66,7 +66,7 @@ class Arena:
         self._secrets = {value for (value,) in [*notes, *addresses]}
 
     def capture(self, sql: str, guard: Callable[[str], str]) -> Outcome:
-        """Send `sql` through `guard`; what it lets pass runs on the writable copy. Harm is a flag captured."""
+        """Send `sql` through `guard`; what passes runs on the writable copy. Harm is a flag captured."""
         return self._judged(lambda text: self._plain(self._file, "rw")(guard(text)), sql)
 
     def attack(self, sql: str, way: str) -> Outcome:

@@ -73,8 +73,8 @@ def _compiled(load: Callable[[], object] | None = None) -> Finding:
         return faiss.IndexFlatIP(2)
 
     way_out = (
-        "numpy and faiss-cpu do not fit each other. Run `pip install --force-reinstall -e .` in a new virtual "
-        "environment: the pinned pair is built for the same NumPy."
+        "numpy and faiss-cpu do not fit each other. Run `pip install --force-reinstall -e .` in a new "
+        "virtual environment: the pinned pair is built for the same NumPy."
     )
     try:
         (load or load_faiss)()
@@ -94,9 +94,13 @@ def _shop() -> Finding:
     from course_utils import shop
 
     try:
-        return Finding("shop", True, f"{shop.frame('SELECT COUNT(*) AS n FROM orders').n[0]:,} orders in {shop.path()}")
+        return Finding(
+            "shop", True, f"{shop.frame('SELECT COUNT(*) AS n FROM orders').n[0]:,} orders in {shop.path()}"
+        )
     except Exception as error:  # whatever it is, the learner needs its words, not a traceback
-        return Finding("shop", False, f"{type(error).__name__}: {error}", "Delete data/shop.db and try again.")
+        return Finding(
+            "shop", False, f"{type(error).__name__}: {error}", "Delete data/shop.db and try again."
+        )
 
 
 def _home() -> Finding:
@@ -122,7 +126,11 @@ def _chat() -> Finding:
     from course_utils.models.settings import find
 
     key = find("ANTHROPIC_API_KEY")
-    seen = f"Claude, with the key found in {key.where}" if key else "offline script (no ANTHROPIC_API_KEY is set)"
+    seen = (
+        f"Claude, with the key found in {key.where}"
+        if key
+        else "offline script (no ANTHROPIC_API_KEY is set)"
+    )
     return Finding("chat model", True, seen)
 
 
@@ -148,7 +156,9 @@ def _shadows() -> Finding:
     folders = {Path.cwd(), root, *(p.parent for p in root.glob("*/*.ipynb")), *root.glob("my_work/*")}
     found = shadowing(sorted(folders))
     seen = ", ".join(str(path) for path in found) or "no file hides a module"
-    return Finding("file names", not found, seen, "Rename these: Python imports them instead of the real module.")
+    return Finding(
+        "file names", not found, seen, "Rename these: Python imports them instead of the real module."
+    )
 
 
 CHECKS = (_python, _sqlite, _packages, _compiled, _data, _shop, _home, _weights, _chat, _shadows)

@@ -3,6 +3,7 @@
 import guard_shop
 import pytest
 
+from course_utils.retrieval.sql_guard import SafeDatabase
 from course_utils.shop.publish import publish
 
 
@@ -17,3 +18,10 @@ def case_shop(tmp_path_factory):
 def published(case_shop, tmp_path_factory):
     """The published part of it, alone in its folder."""
     return publish(case_shop, tmp_path_factory.mktemp("published") / "published.db", guard_shop.ALLOW)
+
+
+@pytest.fixture
+def db(published):
+    """The published case shop, open."""
+    with SafeDatabase(published) as db:
+        yield db

@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from course_utils.retrieval.sql_guard import SafeDatabase, UnsafeSQL
+
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 CASES = TESTS / "cases"
@@ -17,9 +21,10 @@ ALL = json.loads((CASES / "sql_guard.json").read_text(encoding="utf-8"))
 
 def make(path: Path, *scripts: Path) -> Path:
     """Make a SQLite file from SQL scripts."""
-    with sqlite3.connect(path) as db:
-        for script in scripts:
-            db.executescript(script.read_text(encoding="utf-8-sig"))
+    db = sqlite3.connect(path)
+    db.executescript("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")  # thousands of commits, unsynced
+    for script in scripts:
+        db.executescript(script.read_text(encoding="utf-8-sig"))
     db.close()
     return path
 
@@ -33,6 +38,22 @@ def everything(path: Path) -> dict[str, list[str]]:
     found = {name: [row[1] for row in db.execute(f'PRAGMA table_xinfo("{name}")')] for name in names}
     db.close()
     return found
+
+
+def made(tmp_path, script, **options):
+    """Return a SafeDatabase over everything that the script makes."""
+    source = tmp_path / "source.db"
+    with sqlite3.connect(source) as new:
+        new.executescript(script)
+    new.close()
+    return SafeDatabase.publish(source, allow=everything(source), to=tmp_path / "published.db", **options)
+
+
+def refused(run, sql, kind=UnsafeSQL):
+    """Return the error of this kind that `run(sql)` raises."""
+    with pytest.raises(kind) as caught:
+        run(sql)
+    return caught.value
 
 
 def run_apart(path: Path, cases: dict[str, object], timeout_s: float, processes: int = 2) -> dict[str, dict]:

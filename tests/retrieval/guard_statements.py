@@ -120,7 +120,9 @@ ATTACKS = {
     "many columns": f"SELECT {', '.join(['1'] * 5_000)}",
     "many terms": f"SELECT 1 FROM orders ORDER BY {', '.join(f'id + {i}' for i in range(1_500))}",
     "many equalities": f"SELECT 1 FROM orders a, orders b WHERE {balanced('AND', ['a.id=b.id'] * 1_000)}",
-    "many windows": f"SELECT {balanced('+', [f'sum(id) OVER (ORDER BY {i})' for i in range(500)])} FROM orders",
+    "many windows": "SELECT "
+    + balanced("+", [f"sum(id) OVER (ORDER BY {i})" for i in range(500)])
+    + " FROM orders",
     "many aggregates": f"SELECT {balanced('+', [f'sum(id + {i})' for i in range(1_000)])} FROM orders",
     "many subqueries": f"SELECT {balanced('+', ['(SELECT id FROM orders)'] * 600)}",
     "blanks": f"SELECT 1{' ' * 400_000}",

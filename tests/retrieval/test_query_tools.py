@@ -107,6 +107,22 @@ def test_a_region_without_refunds_is_there_with_nothing():
     assert list(refunds_by_region("2020-Q1", sql_shops.safe("tiny"))) == [("North", 0, 0.0), ("West", 0, 0.0)]
 
 
+def test_a_refund_belongs_to_the_quarter_of_its_own_day():
+    script = """CREATE TABLE customers (id INTEGER PRIMARY KEY, region TEXT);
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, ordered_on TEXT);
+        CREATE TABLE refunds (id INTEGER PRIMARY KEY, order_id INTEGER, amount REAL, refunded_on TEXT);
+        INSERT INTO customers VALUES (1, 'West');
+        INSERT INTO orders VALUES (1, 1, '2025-12-31'), (2, 1, '2026-03-30');
+        INSERT INTO refunds VALUES (1, 1, 5.0, '2026-01-01'), (2, 2, 7.0, '2026-04-01');"""
+    db = sql_shops.made("quarters", script)
+    found = {quarter: list(refunds_by_region(quarter, db)) for quarter in ("2025-Q4", "2026-Q1", "2026-Q2")}
+    assert found == {
+        "2025-Q4": [("West", 0, 0.0)],
+        "2026-Q1": [("West", 1, 5.0)],
+        "2026-Q2": [("West", 1, 7.0)],
+    }
+
+
 def test_quarters():
     assert [quarter_days(f"2025-Q{n}") for n in (1, 2, 3, 4)] == [
         ("2025-01-01", "2025-04-01"),
@@ -118,7 +134,7 @@ def test_quarters():
 
 
 @pytest.mark.parametrize(
-    "quarter", ["Q1 2026", "2026-Q5", "2026q1", "2026-Q1' OR 1=1 --", "", None, 2026, "２０２６-Q1"]
+    "quarter", ["Q1 2026", "2026-Q5", "2026q1", "2026-Q1' OR 1=1 --", "", None, 2026, "2０26-Q1"]
 )
 def test_a_quarter_of_another_form_is_refused(quarter):
     with pytest.raises(ValueError, match="^quarter must look like 2026-Q1, not "):
@@ -132,6 +148,7 @@ def test_a_quarter_of_another_form_is_refused(quarter):
         ("2026-01-01", "31.01.2026", "end must look like 2026-01-31, not '31.01.2026'"),
         ("2026-1-1", "2026-01-31", "start must look like"),
         ("20260101", "2026-01-31", "start must look like"),
+        ("2026-0１-01", "2026-01-31", "start must look like"),
         (None, "2026-01-31", "start must look like"),
         ("2026-02-01", "2026-01-31", "start must not be after end, but 2026-02-01 is after 2026-01-31"),
     ],

@@ -52,13 +52,19 @@ def test_order_details_in_every_spelling(northwind, name):
 
 
 def test_sorting_by_a_text_instead_of_an_alias(chinook):
-    sql = "SELECT SUM(Total) AS 'Total Sales', BillingCountry FROM Invoice GROUP BY BillingCountry ORDER BY {} DESC LIMIT 1"
+    sql = (
+        "SELECT SUM(Total) AS 'Total Sales', BillingCountry FROM Invoice GROUP BY BillingCountry "
+        "ORDER BY {} DESC LIMIT 1"
+    )
     assert chinook.run(sql.format('"Total Sales"'))[0] == (pytest.approx(523.06), "USA")
     assert chinook.run(sql.format("'Total Sales'"))[0][1] == "United Kingdom"  # a constant: no order at all
 
 
 def test_tracks_per_playlist(chinook):
-    inner = "SELECT p.Name, COUNT(*) FROM Playlist p JOIN PlaylistTrack t ON t.PlaylistId = p.PlaylistId GROUP BY p.Name"
+    inner = (
+        "SELECT p.Name, COUNT(*) FROM Playlist p JOIN PlaylistTrack t ON t.PlaylistId = p.PlaylistId "
+        "GROUP BY p.Name"
+    )
     right = (
         "SELECT p.PlaylistId, COUNT(t.TrackId) AS n FROM Playlist p LEFT JOIN PlaylistTrack t "
         "ON t.PlaylistId = p.PlaylistId GROUP BY p.PlaylistId ORDER BY 1"

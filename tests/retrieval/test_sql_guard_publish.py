@@ -11,10 +11,12 @@ from course_utils.shop.publish import publish
 SCRIPT = """
 CREATE TABLE people (
     id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE NOT NULL UNIQUE, age INT CHECK (age > 0) DEFAULT 7,
-    twice GENERATED ALWAYS AS (age * 2) VIRTUAL, thrice INT GENERATED ALWAYS AS (age * 3) STORED,
+    twice GENERATED ALWAYS AS (age * 2) VIRTUAL,
+    thrice INT GENERATED ALWAYS AS (age * 3) STORED,
     secret TEXT, odd "strange type"
 );
-INSERT INTO people (id, name, age, secret, odd) VALUES (1, 'Ada', 30, 'S3CRET', 1), (5, 'Bo', 20, 'S3CRET', x'00');
+INSERT INTO people (id, name, age, secret, odd) VALUES (1, 'Ada', 30, 'S3CRET', 1);
+INSERT INTO people (id, name, age, secret, odd) VALUES (5, 'Bo', 20, 'S3CRET', x'00');
 CREATE TABLE pairs (a TEXT, b INTEGER, v, PRIMARY KEY (a, b)) WITHOUT ROWID;
 INSERT INTO pairs VALUES ('x', 1, 2.5);
 CREATE TABLE strict_one (id INTEGER PRIMARY KEY, v ANY NOT NULL, person INTEGER REFERENCES people (id),
@@ -33,7 +35,8 @@ INSERT INTO "odd ""name]" VALUES ('x', 1);
 CREATE TABLE plain (x TEXT);
 INSERT INTO plain VALUES ('a'), ('b');
 DELETE FROM plain WHERE x = 'a';
-CREATE VIRTUAL TABLE search USING fts5(title, body UNINDEXED, extra, tokenize = "porter unicode61", prefix='2');
+CREATE VIRTUAL TABLE search
+    USING fts5(title, body UNINDEXED, extra, tokenize = "porter unicode61", prefix='2');
 INSERT INTO search (rowid, title, body, extra) VALUES (7, 'running shoes', 'hidden words', 'S3CRET');
 CREATE VIRTUAL TABLE outer_search USING fts5(x, content='hidden', content_rowid='id');
 INSERT INTO outer_search(outer_search) VALUES ('rebuild');

@@ -1,6 +1,8 @@
 """What a question gives back: a table with its notes, documents, one line in the log."""
 
 import asyncio
+import doctest
+import importlib
 import logging
 
 import pytest
@@ -99,3 +101,9 @@ def test_a_failure_is_in_the_log(caplog):
     with caplog.at_level(logging.INFO, "course_utils.sql"):
         asking("DROP TABLE orders")[0].ask("?")
     assert "outcome='failed: only SELECT' rows=0 attempts=3" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["sql_answer", "sql_result", "sql_schema", "query_tools"])
+def test_the_examples_in_the_docstrings_are_true(name):
+    found = doctest.testmod(importlib.import_module(f"course_utils.retrieval.{name}"))
+    assert found.attempted and not found.failed
