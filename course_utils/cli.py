@@ -1,6 +1,7 @@
 """`course …`: the one entry point of the command line."""
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,11 @@ def _lab(args: argparse.Namespace, extra: list[str]) -> int:
     root = places.root()
     first = root / "lessons" / "00_start_here.ipynb"
     command = [sys.executable, "-m", "jupyterlab", str(first), f"--ServerApp.root_dir={root}", *extra]
+    # .jupyter/ switches off the question about news, which wants a network.
+    paths = [str(root / ".jupyter"), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
     try:
-        return subprocess.call(command)
+        return subprocess.call(command, env=environment)
     except KeyboardInterrupt:
         return 0
 

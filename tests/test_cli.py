@@ -11,7 +11,7 @@ from course_utils import cli, places
 
 def test_lab_opens_the_first_lesson_and_hands_on_further_arguments(monkeypatch, capsys):
     calls = []
-    monkeypatch.setattr(subprocess, "call", lambda command: calls.append(command) or 0)
+    monkeypatch.setattr(subprocess, "call", lambda command, env: calls.append(command) or 0)
     assert cli.main(["lab", "--no-browser", "--port=9999"]) == 0
     [command] = calls
     assert command[1:3] == ["-m", "jupyterlab"]

@@ -10,6 +10,7 @@ from .sql_size import written_out
 from .sql_tokens import Token, explained, is_word, one_read, tokenize
 
 MAX_SEARCH = 500  # characters in a full-text query
+MAX_TEXTS = 50  # texts in double quotes
 MAX_PREFIXES = 6  # words with a star in one: each reads through the whole index
 _COMPARE = ("=", "==", "<>", "!=", "<", "<=", ">", ">=", "like", "glob")
 _CLAUSES = "where group having order limit union except intersect window"
@@ -105,7 +106,7 @@ def tables_used(tokens: list[Token], tables: Tables) -> dict[str, str]:
 
 def _probe(sql: str, tokens: list[Token], columns: set[str]) -> str:
     """Return `sql` with its "names" as `names`, except a text: WHERE city = "Pune" near no column's name."""
-    parts, at, listed = [], 0, 0
+    parts, at, listed, texts = [], 0, 0, 0
     for i, token in enumerate(tokens):
         before = tokens[i - 1] if i else token
         if token.text == "(" and before.name == "in":
@@ -116,7 +117,9 @@ def _probe(sql: str, tokens: list[Token], columns: set[str]) -> str:
             continue
         inner = token.text[1:-1].replace('""', '"')
         value = before.name in _COMPARE or listed == 1 or "%" in inner
-        if value and token.name not in columns and not nearest(token.name, columns, cutoff=0.75):
+        texts += value
+        plain = value and texts <= MAX_TEXTS and token.name not in columns
+        if plain and not nearest(token.name[:100], columns, cutoff=0.75):
             new = "'" + inner.replace("'", "''") + "'"
         else:
             new = "`" + inner.replace("`", "``") + "`"

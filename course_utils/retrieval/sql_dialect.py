@@ -18,7 +18,7 @@ _AGGREGATES = """
     cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number"""
 _JSON = """
     -> ->> json json_array json_array_length json_error_position json_extract json_group_array
-    json_group_object json_insert json_object json_pretty json_quote json_remove json_replace json_set
+    json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set
     json_type json_valid"""
 _SEARCH = "bm25 highlight snippet"
 FUNCTIONS = frozenset(f"{_TEXT} {_NUMBERS} {_DATES} {_AGGREGATES} {_JSON} {_SEARCH}".split())
@@ -67,7 +67,6 @@ _INSTEAD = {
     "SQLite has printf('%05d', x) and printf('%-10s', x).": "repeat replicate lpad rpad space",
     "SQLite has random().": "rand uuid newid",
     "SQLite has json_extract(x, '$.key').": "json_value json_query get_json_object jsonb_path_query",
-    "Use json_set(x, '$.key', value).": "json_patch",
 }  # fmt: skip
 DIALECT = {name: hint for hint, names in _INSTEAD.items() for name in names.split()}
 

@@ -42,12 +42,11 @@ _TOO_LARGE = (
     (r"tables in a join|too many references|too many FROM", "too many tables"),
     (r"too many terms|too many columns|too many arguments", "too many terms"),
 )
+_LOOKED_AT = 2_000  # characters of a statement that a hint is taken from
 _SEARCH = "A full-text search looks like: table MATCH 'word1 word2' or table MATCH '\"a phrase\"'."
 # What SQLite says of a mistake, with what to do about it.
 _MISTAKES = {
     "LIKE or GLOB pattern too complex": "A LIKE or GLOB pattern may have 80 bytes; search for fewer words.",
-    "string or blob too big": "A text that the query reads or builds is too long. Read fewer columns, or "
-    "aggregate less text.",
     "fts5:": _SEARCH,
     "unterminated string": _SEARCH,
     "ambiguous column": "Write the table's name or alias before the column.",
@@ -74,6 +73,7 @@ def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) ->
 
 def start_hint(text: str, first: str) -> str:
     """Return a hint for a text whose first word, `first`, starts no query."""
+    text = text[:_LOOKED_AT]
     if first in ("show", "describe", "desc"):
         return "The tables and columns are listed in the schema that you were given."
     if "```" in text:
@@ -92,6 +92,7 @@ def explain(error: Exception, text: str, tables: Tables, used: Mapping[str, str]
 
     `tables` is what may be read; `used` maps each alias in the statement to its table.
     """
+    text = text[:_LOOKED_AT]
     found = _explain(error, text, tables, used)
     if odd := ODD.search(re.sub(r"'[^']*'", "''", text)):
         hint = f"The text holds U+{ord(odd[0]):04X}, which only looks like SQL. Use plain letters and blanks."
@@ -100,7 +101,7 @@ def explain(error: Exception, text: str, tables: Tables, used: Mapping[str, str]
 
 
 def _explain(error: Exception, text: str, tables: Tables, used: Mapping[str, str]) -> UnsafeSQL | QueryFailed:
-    said = str(error)
+    said = str(error)[:300]
     if match := re.match(
         r"no such table: (?:main\.)?(.+)|access to (?:main\.)?(.+)\.[^.]* is prohibited"
         r"|vtable constructor failed: (.+)|table-valued function: (.+)",
@@ -120,6 +121,11 @@ def _explain(error: Exception, text: str, tables: Tables, used: Mapping[str, str
     for pattern, reason in _TOO_LARGE:
         if re.search(pattern, said):
             return UnsafeSQL(reason, "Ask for less in one query, or build it up in a few steps with WITH.")
+    if "string or blob too big" in said:
+        hint = (
+            "A text that the query reads or builds is too long. Read fewer columns, or aggregate less text."
+        )
+        return QueryFailed("value too large", hint)
     for part, hint in _MISTAKES.items():
         if part in said:
             return QueryFailed(said, hint)

@@ -1,6 +1,7 @@
 """A connection to a published file on which a statement can read, for a bounded time, and do nothing else."""
 
 import contextlib
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -132,13 +133,11 @@ def _size(value: Any) -> int:
 
 def _printf_cost(*args: Any) -> int:
     """Return a cost above PRODUCT where a width or precision asks for more than 1,000 characters."""
-    text = args[0] if args and isinstance(args[0], str) else ""
-    if "*" in text:
-        wide = max((abs(a) for a in args[1:] if isinstance(a, int)), default=0) > 1_000
-    else:
-        digits = "".join(c if c.isdigit() else " " for c in text)
-        wide = any(len(number.lstrip("0")) > 3 for number in digits.split())
-    return PRODUCT + 1 if wide else 0
+    asked = re.findall(r"%[^a-zA-Z%]*", args[0]) if args and isinstance(args[0], str) else []
+    widths = [int(digits[-9:]) for one in asked for digits in re.findall(r"\d+", one)]
+    if any("*" in one for one in asked):  # takes its width from the next value
+        widths += [abs(value) for value in args[1:] if isinstance(value, int)]
+    return PRODUCT + 1 if max(widths, default=0) > 1_000 else 0
 
 
 def _warm_up(db: sqlite3.Connection, tables: Mapping[str, Sequence[str]]) -> None:

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rows:
-    """The rows of one query: iterable, with a length, shown as a table in a notebook.
+    """The rows of one query: iterable, with a length, shown as a table.
 
     `truncated` says that more rows existed; `milliseconds` is the time from the call to the last row.
     """
@@ -30,7 +30,7 @@ class Rows:
     def __getitem__(self, i: int) -> tuple[Any, ...]:
         return self.rows[i]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.to_markdown()
 
     def to_markdown(self) -> str:

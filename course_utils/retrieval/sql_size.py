@@ -30,6 +30,7 @@ _CHEAP_NAMES = """
     ntile nullif rank round row_number sign sum total typeof"""
 _CHEAP = frozenset(_CHEAP_NAMES.split())
 _PATTERNS = ("like", "glob", "regexp")
+_DEAR = {"json_patch": 2_000}  # looks through one object for each key of the other
 
 Columns = list[tuple[str | None, int]]  # name and cost of each output column
 Known = Mapping[str | None, int]  # cost of each name; under None, that of a column without one
@@ -200,7 +201,7 @@ class _Measure(Shape):
             short = self.kinds[i + 1] == "string" and self.texts[i + 2] not in ("||", "->", "->>")
             return 8 * min(PATTERN, len(after)) if short else 8 * PATTERN
         if after == "(":
-            return 0 if self.words[i] in RESERVED else 1 if name in _CHEAP else 10
+            return 0 if self.words[i] in RESERVED else 1 if name in _CHEAP else _DEAR.get(name, 10)
         return 1 + self.copies(i, known) if self.words[i] not in RESERVED else 0
 
     def copies(self, i: int, known: Known) -> int:

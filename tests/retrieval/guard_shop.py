@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from course_utils.retrieval.sql_guard import SafeDatabase, UnsafeSQL
 
 HERE = Path(__file__).resolve().parent
@@ -51,6 +49,8 @@ def made(tmp_path, script, **options):
 
 def refused(run, sql, kind=UnsafeSQL):
     """Return the error of this kind that `run(sql)` raises."""
+    import pytest
+
     with pytest.raises(kind) as caught:
         run(sql)
     return caught.value

@@ -362,6 +362,7 @@ def test_checked_functions_answer_as_sqlite_does(db, function):
             "'%*d', 8, 42",
             "'%s'",
             "NULL",
+            "'Order 20240101: %d', 3",
         ],
         "format": ["'%d items', 3", "'%q', 'it''s'", "'%.3s', 'abcdef'", "'%c%c', 'x', 'y'"],
     }[function]

@@ -34,7 +34,8 @@ def texts(sql):
         ("a->>'b'->c||d<>e", ["a", "->>", "'b'", "->", "c", "||", "d", "<>", "e"]),
         ("?1 :name @x $a::b(c) ?", ["?1", ":name", "@x", "$a::b(c)", "?"]),
         ("\ufeffSELECT é$1", ["SELECT", "é$1"]),
-        ("'open", ["'", "open"]),
+        ("'open; b", ["'open; b"]),
+        ("[open; b", ["[open; b"]),
     ],
 )
 def test_tokens_are_those_of_sqlite(sql, expected):

@@ -106,3 +106,17 @@ def test_two_runs_of_a_notebook_give_the_same_text(tmp_path):
     first, second = (build.execute(nb, tmp_path) for _ in range(2))
     assert build.to_text(first) == build.to_text(second)
     assert first.cells[1].outputs[0].text == "two\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", sorted((places.root() / "exercises").glob("*/*.ipynb")), ids=lambda path: path.stem
+)
+def test_an_untouched_exercise_runs_to_its_end_and_reports_not_attempted(path):
+    nb = build.execute(build.read(path), path.parent)
+    checks = [cell for cell in nb.cells if cell.cell_type == "code" and ".check(" in cell.source]
+    assert len(checks) >= 3
+    for cell in checks:
+        [output] = cell.outputs
+        assert output.data["text/plain"] == "0.0"
+        assert "Not attempted" in output.data["text/html"]
