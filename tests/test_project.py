@@ -151,3 +151,11 @@ def test_every_statement_of_an_exercise_is_the_one_its_task_shows():
             "".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
         )
         assert " ".join(task.statement.split()) in " ".join(text.split()), task.id
+
+
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if "solutions" in path.parts], ids=name)
+def test_an_exercise_is_what_its_solution_makes(path):
+    from course_utils.teaching import build
+
+    made = build.to_text(build.make_exercise(build.read(path), path.stem))
+    assert made == build.exercise_path(path).read_text(encoding="utf-8"), "run `course build` and commit"

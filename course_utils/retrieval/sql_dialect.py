@@ -18,8 +18,8 @@ _AGGREGATES = """
     cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number"""
 _JSON = """
     -> ->> json json_array json_array_length json_error_position json_extract json_group_array
-    json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set
-    json_type json_valid"""
+    json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace
+    json_set json_type json_valid"""
 _SEARCH = "bm25 highlight snippet"
 FUNCTIONS = frozenset(f"{_TEXT} {_NUMBERS} {_DATES} {_AGGREGATES} {_JSON} {_SEARCH}".split())
 TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})

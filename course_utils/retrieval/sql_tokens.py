@@ -71,15 +71,15 @@ def is_word(token: Token, *names: str) -> bool:
 def one_read(sql: str) -> tuple[list[Token], int]:
     """Return the tokens of the one query in `sql`, less EXPLAIN and semicolons, and where its text ends.
 
-    The text ends with its first semicolon where only more of them follow.
+    The text ends before a semicolon after which nothing more is to be run.
     Raises UnsafeSQL: "multiple statements", "only SELECT", "too deeply nested" and what `tokenize` raises.
     """
     tokens = tokenize(sql)
     end, last = len(sql), len(tokens)
     while last and tokens[last - 1].text == ";":
         last -= 1
-    if len(tokens) > last + 1:
-        end = tokens[last].start + 1
+    if len(tokens) > last:
+        end = tokens[last].start
     tokens = tokens[:last]
     if not tokens:
         raise UnsafeSQL("no statement", "Write one SELECT statement.")

@@ -18,6 +18,7 @@ from course_utils import places
 CODE_STUB = "...  # your code here"
 TEXT_STUB = "*Your answer here.*"
 TIMEOUT_S = 600
+SHOWN = 300  # characters of an output that differs
 # A build shows what a learner without a key sees, and leaves the author's own progress alone.
 BUILD_ENV = {
     "COURSE_LLM": "scripted",
@@ -217,7 +218,8 @@ def _first_difference(old, new) -> str | None:
     before, after = _compared(old), _compared(new)
     for left, right in zip(before, after, strict=False):
         if left != right:
-            return f"the output of cell {left[0]} differs:\n  was {left[1:]}\n  is  {right[1:]}"
+            was, now = (f"{side[1:]}"[:SHOWN] for side in (left, right))
+            return f"the output of cell {left[0]} differs:\n  was {was}\n  is  {now}"
     if len(before) != len(after):
         return f"{len(before)} outputs are committed, {len(after)} came out"
     if any(c.cell_type == "code" and c.source.strip() and c.execution_count is None for c in old.cells):

@@ -126,6 +126,17 @@ def test_cells(value, shown):
     assert cell(value) == shown
 
 
+def test_columns_of_prose_are_known_by_name():
+    script = "CREATE TABLE t (id INTEGER PRIMARY KEY, title, code); INSERT INTO t VALUES (1, 'Be bold', 'Be bold');"
+    assert "1 | <7 characters of text> | Be bold" in schema_text(sql_shops.made("prose", script))
+
+
+def test_a_table_called_orders_elsewhere_does_not_get_the_shops_rules():
+    script = "CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT, amount REAL, ordered_on TEXT);"
+    text = schema_text(sql_shops.made("elsewhere", script))
+    assert "paid" not in text and "rupees" not in text and "Rules" not in text
+
+
 FOREIGN = """
 CREATE TABLE "Order Details" (OrderID INTEGER, ProductID INTEGER, Price, PRIMARY KEY (OrderID, ProductID));
 CREATE TABLE Orders (OrderID INTEGER PRIMARY KEY, Status TEXT);

@@ -25,6 +25,7 @@ BACKED = [
     "Pune leads with 1,234,567.5.",
     "Pune leads with ₹12,34,567.50.",
     "Pune leads with Rs.1234568.",
+    "Pune leads with Rs1234568.",
     "Pune has about 1,230,000 and Delhi 98.",
     "Pune has 1.23 million, Delhi 98.0.",
     "Pune has 12.3 lakh.",

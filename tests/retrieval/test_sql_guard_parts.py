@@ -46,10 +46,11 @@ def test_names_are_folded():
     assert [token.name for token in tokenize('Ab "C""D" [E] \'F\'')] == ["ab", 'c"d', "e", "f"]
 
 
-def test_more_semicolons_than_one_are_cut_off():
+def test_what_follows_the_last_statement_is_cut_off_with_its_semicolon():
     tokens, end = one_read("SELECT 1 ; ; -- x")
-    assert [token.text for token in tokens] == ["SELECT", "1"] and "SELECT 1 ; ; -- x"[:end] == "SELECT 1 ;"
-    assert one_read("SELECT 1; -- x")[1] == len("SELECT 1; -- x")
+    assert [token.text for token in tokens] == ["SELECT", "1"] and "SELECT 1 ; ; -- x"[:end] == "SELECT 1 "
+    assert one_read("SELECT 1; -- x")[1] == len("SELECT 1")
+    assert one_read("SELECT 1 -- x;")[1] == len("SELECT 1 -- x;")
 
 
 def test_explained_does_not_explain_twice():
@@ -84,7 +85,7 @@ def test_grouping_ends_the_copies_unless_where_looks_through():
 
 def test_likes_cost_by_their_pattern():
     assert size("SELECT a LIKE '%lamp%' FROM t") < size("SELECT a LIKE '%' || b FROM t")
-    assert size("SELECT a LIKE '%' || b FROM t") > 8 * 80
+    assert size("SELECT a LIKE '%' || b FROM t") > 2 * 80
 
 
 def made_up(rng):

@@ -98,6 +98,16 @@ def test_a_dialect_slip_is_repaired_with_a_hint(offline):
     assert "date('2026-06-30', '-1 year')" in result.sql
 
 
+def test_a_near_column_and_another_dialects_function_are_both_explained_at_once():
+    wrong = "SELECT COUNT(*) FROM customers WHERE joinedon < DATEADD(year, -1, GETDATE())"
+    repaired = "SELECT COUNT(*) FROM customers WHERE joined_on < date('now', '-1 year')"
+    retriever, model = asking(wrong, repaired)
+    result = retriever.ask("How many joined over a year ago?")
+    assert result.ok and result.attempts == 2 and result.sql == repaired
+    told = model.sent[1][-1].text
+    assert "joined_on" in told and "date('now', '-1 year')" in told
+
+
 @pytest.mark.parametrize("repairs", [0, 1, 2])
 def test_after_the_last_repair_comes_an_honest_failure(repairs):
     retriever, model = asking("DROP TABLE orders", max_repairs=repairs)
