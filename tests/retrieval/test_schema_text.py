@@ -127,7 +127,8 @@ def test_cells(value, shown):
 
 
 def test_columns_of_prose_are_known_by_name():
-    script = "CREATE TABLE t (id INTEGER PRIMARY KEY, title, code); INSERT INTO t VALUES (1, 'Be bold', 'Be bold');"
+    table = "CREATE TABLE t (id INTEGER PRIMARY KEY, title, code);"
+    script = f"{table} INSERT INTO t VALUES (1, 'Be bold', 'Be bold');"
     assert "1 | <7 characters of text> | Be bold" in schema_text(sql_shops.made("prose", script))
 
 
