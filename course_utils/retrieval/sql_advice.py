@@ -138,10 +138,12 @@ def _fixed(query: _Query, scope: Scope, alias: str) -> set[str]:
 
 
 def _cut_fractions(query: _Query, scope: Scope) -> Iterator[str]:
-    """Find COUNT(...) / COUNT(*): SQLite cuts the quotient of two whole numbers to a whole number."""
+    """Find COUNT(...) / COUNT(*): SQLite cuts the quotient of two whole numbers to a whole number.
+
+    A CAST in it shows that its author thought of types, so that is left alone.
+    """
     for ratio in scope.find_all(exp.Div):
-        meant = any(cast.to.is_type(*exp.DataType.INTEGER_TYPES) for cast in ratio.find_all(exp.Cast))
-        if not meant and _whole(query, scope, ratio.left) and _whole(query, scope, ratio.right):
+        if _whole(query, scope, ratio.left) and _whole(query, scope, ratio.right):
             yield (
                 f"{ratio.sql('sqlite')} divides two whole numbers, so the fraction is cut off (1 / 2 is 0): "
                 "write 1.0 * a / b."

@@ -26,7 +26,7 @@ _IN = r"(?:(?!\n[ \t]*(?:```|~~~))[^{q}])*"
 QUOTED = re.compile(
     "|".join(f"{q}{_IN.format(q=q)}{q}" for q in "'\"") + r"|(?<!`)`[^`\n]+`(?!`)|\[[\w .-]+\]"
 )
-COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
+COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|(?=\n[ \t]*(?:```|~~~))|\Z)", re.S)
 OPAQUE = re.compile(f"{QUOTED.pattern}|{COMMENT.pattern}", re.S)
 END_TOKEN = re.compile(r"<\|[\w▁ ]+\|>|</s>|<(?:eos|end_of_turn)>|\[/?INST\]")
 FENCE = re.compile(r"`{3,}|~{3,}")

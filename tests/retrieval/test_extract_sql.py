@@ -36,6 +36,7 @@ WRAPPED = {
     "prose after a line break": f"{SQL}\nIt lists three names.",
     "prose with apostrophes": f"Here's what you'd run:\n\n{SQL}\n\nThat's all there is to it",
     "reasoning": f"<think>Maybe SELECT 2; or DELETE FROM product?</think>\n{SQL}",
+    "reasoning over several lines": f"<think>\nA draft:\nSELECT 2;\nNo.\n</think>\n{SQL}",
     "reasoning without its first tag": f"I could SELECT 2 here.\n</think>\n{SQL}",
     "preamble on the same line": f"Let me think... the column is name. Query: {SQL}",
     "sentence": f"The query is {SQL}.",
@@ -77,6 +78,11 @@ KEPT = [
 @pytest.mark.parametrize("around", ["{}", "```sql\n{}\n```", "Here it is:\n\n{};\n\nThis is a plain remark."])
 def test_the_statement_itself_is_not_touched(sql, around):
     assert extract_sql(around.format(sql)) == sql
+
+
+def test_an_unfinished_comment_ends_with_its_fence():
+    for around in ("{}", "```sql\n{}\n```", "```sql\n{}\n```\nThat is all."):
+        assert extract_sql(around.format("SELECT 1 /* open; to the end")) == "SELECT 1 /* open; to the end"
 
 
 @pytest.mark.parametrize(
