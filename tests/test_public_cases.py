@@ -1,4 +1,4 @@
-"""The public failures of tests/cases/public_cases.json: the input of the SQL ones, and where each is tested."""
+"""The public failures of tests/cases/public_cases.json: the input of the SQL ones; where each is tested."""
 
 import ast
 import json

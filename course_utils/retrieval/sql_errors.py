@@ -108,10 +108,11 @@ def _explain(error: Exception, text: str, tables: Tables, used: Mapping[str, str
         said,
     ):
         return forbidden_table(next(filter(None, match.groups())), tables)
-    if match := re.match(
-        r"no such column: (.+?)(?: - should this.*)?$|cannot join using column (\S+) ", said
-    ):
-        return forbidden_column((match[1] or match[2]).strip('"'), text, tables, used)
+    if match := re.match(r"no such column: (.+?)(?: - should this.*)?$", said):
+        return forbidden_column(match[1].strip('"'), text, tables, used)
+    if match := re.match(r"cannot join using column (\S+) ", said):
+        hint = "USING needs a column that both sides have. Name the two columns: JOIN … ON a.x = b.y."
+        return UnsafeSQL(f"forbidden column: {match[1]}", hint)
     if match := re.search(r"(?:no such|use) function: (.+)|^'(.+)' is not a function", said):
         return forbidden_function(match[1] or match[2], text)
     if "not authorized" in said:

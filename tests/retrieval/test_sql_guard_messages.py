@@ -136,3 +136,10 @@ def test_text_in_double_quotes_is_taken_as_sqlite_takes_it(db):
     assert len(db.run('SELECT name FROM customers WHERE city = "Berlin"')) == 3
     assert len(db.run('SELECT name FROM customers WHERE tier IN ("gold", "basic")')) == 8
     assert db.run('SELECT strftime("%Y", order_date) FROM orders LIMIT 1')[0] == ("2024",)
+
+
+def test_using_a_column_of_one_side_only_is_told_to_use_on(db):
+    sql = "SELECT c.tier FROM customers c JOIN v_order_totals t USING (customer_id)"
+    error = refused(db.run, sql)
+    assert error.reason == "forbidden column: customer_id"
+    assert "JOIN … ON" in error.hint and "Did you mean" not in error.hint
