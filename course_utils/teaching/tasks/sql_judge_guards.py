@@ -219,7 +219,7 @@ class CteGuard:
 
 def _good_trouble(call: Mapping[str, Any], query: Query, path: str) -> str:
     if "raised" in call:
-        return f"It refuses {query.says} {explain_error(call['raised'])}"
+        return f"It refuses {query.says}, {explain_error(call['raised'])}"
     sql = call["returned"]
     if not isinstance(sql, str):
         kind = "None" if sql is None else f"a value of type {call.get('type')}"
