@@ -289,13 +289,15 @@ def test_a10_the_order_of_rows_is_free(order):
     assert tasks.sql.customers_per_city.check(f"{RIGHT} ORDER BY {order}").state == "passed"
 
 
-def test_a05_a06_a_check_sees_the_value_of_its_moment():
+def test_a05_a06_a_check_sees_the_value_of_its_moment(monkeypatch):
     """In IPython and in the two halves that a grader runs, a name used again later changes nothing."""
     from IPython.core.interactiveshell import InteractiveShell
 
-    from course_utils.teaching import probe
+    from course_utils.teaching import notebook, probe
 
     shell, task = InteractiveShell(), tasks.sql.customers_per_city
+    monkeypatch.setattr(notebook, "shell", lambda: shell)
+    notebook.explain_missing_names()  # as the import does in a notebook
     shell.run_cell(f"from course_utils.teaching import tasks\nt = {RIGHT!r}")
     first = shell.run_cell("tasks.sql.customers_per_city.check(t)").result
     later = shell.run_cell("t = 'SELECT 4'\ntasks.sql.customers_per_city.check(t)").result
