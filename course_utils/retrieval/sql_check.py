@@ -1,10 +1,12 @@
 """The verdict on a statement before it runs: the words first, then SQLite's own compiler as the parser."""
 
 import sqlite3
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from ..shop.publish import quoted
-from .sql_errors import Tables, UnsafeSQL, explain, nearest
+from .sql_errors import Tables, UnsafeSQL, explain, forbidden_table, nearest
 from .sql_lock import Locked, full_text
 from .sql_size import written_out
 from .sql_tokens import Token, explained, is_word, one_read, tokenize
@@ -12,7 +14,7 @@ from .sql_tokens import Token, explained, is_word, one_read, tokenize
 MAX_SEARCH = 500  # characters in a full-text query
 MAX_TEXTS = 50  # texts in double quotes
 MAX_PREFIXES = 6  # words with a star in one: each reads through the whole index
-_COMPARE = ("=", "==", "<>", "!=", "<", "<=", ">", ">=", "like", "glob")
+_COMPARE = ["=", "==", "<>", "!=", "<", "<=", ">", ">=", "like", "glob", "between", "and", "then", "else"]
 _CLAUSES = "where group having order limit union except intersect window"
 _AFTER_TABLE = f"cross full inner join left natural outer right on using indexed not {_CLAUSES}".split()
 _SEARCH_FUNCTIONS = ("bm25", "highlight", "snippet", "count")
@@ -91,6 +93,14 @@ def check(sql: str, tables: Tables) -> Checked:
     return Checked(sql, tokens, size, probe)
 
 
+def refuse_hidden(tokens: list[Token], hidden: Collection[str], tables: Tables) -> None:
+    """Refuse a statement that names one of SQLite's own tables where a table stands. Raises UnsafeSQL."""
+    for before, token in pairwise(tokens):
+        places = ("from", "join", ".") if token.kind == "string" else ("from", "join", ".", ",", "(", "in")
+        if token.name in hidden and token.kind != "op" and before.name in places:
+            raise forbidden_table(token.name, tables)
+
+
 def tables_used(tokens: list[Token], tables: Tables) -> dict[str, str]:
     """Return alias -> table for the tables that the statement names after FROM, JOIN or a comma."""
     by_name = {name.lower(): name for name in tables}
@@ -118,7 +128,9 @@ def _probe(sql: str, tokens: list[Token], columns: set[str]) -> str:
         if not token.text.startswith('"'):
             continue
         inner = token.text[1:-1].replace('""', '"')
-        value = before.name in _COMPARE or listed == 1 or "%" in inner
+        named = inner[:1].isalpha() or inner[:1] == "_"  # "$.color", ", " and "2026-01-31" are no names
+        prefix = tokens[i + 1 : i + 2] and tokens[i + 1].text == "."
+        value = before.name in _COMPARE or listed == 1 or "%" in inner or not (named or prefix)
         texts += value
         plain = value and texts <= MAX_TEXTS and token.name not in columns
         if plain and not nearest(token.name[:100], columns, cutoff=0.75):
@@ -165,11 +177,24 @@ def _search(tokens: list[Token], searched: set[str]) -> None:
             raise UnsafeSQL("search not understood", f"Search with: {token.text} MATCH 'words'.")
 
 
+def check_searched_for(tokens: list[Token], params: Any) -> None:
+    """Refuse a long full-text query among the parameters, as in the statement. Raises UnsafeSQL."""
+    if not any(is_word(token, "match") for token in tokens):
+        return
+    values = params.values() if isinstance(params, Mapping) else params
+    for value in values if isinstance(values, Iterable) else ():
+        _short(value if isinstance(value, str) else "")
+
+
+def _short(text: str) -> None:
+    if len(text) > MAX_SEARCH or text.count("*") > MAX_PREFIXES:
+        hint = f"At most {MAX_SEARCH} characters, and {MAX_PREFIXES} words with a *."
+        raise UnsafeSQL("search too long", hint)
+
+
 def _short_search(query: Token, after: Token) -> None:
     goes_on = after.kind == "op" and after.text not in ("", ")", ",")
     if query.kind not in ("param", "string") or goes_on or after.name == "collate":
         hint = "Write the words to search for as one text: MATCH 'red lamp'."
         raise UnsafeSQL("search not understood", hint)
-    if len(query.text) > MAX_SEARCH or query.text.count("*") > MAX_PREFIXES:
-        hint = f"At most {MAX_SEARCH} characters, and {MAX_PREFIXES} words with a *."
-        raise UnsafeSQL("search too long", hint)
+    _short(query.text)

@@ -94,6 +94,14 @@ SYNTAX = tuple(
         (r"\bGROUP_CONCAT\s*\(.*\bSEPARATOR\b", "SQLite writes group_concat(x, ', ')."),
         (r"\bSHOW\s+TABLES\b|\bDESCRIBE\b", "The tables are listed in the schema you were given."),
         (r"#", "SQLite has no # comments; use -- or /* */."),
+        (r"```", "Remove the Markdown fence (```): only the statement itself can run."),
+        (r"\bDISTINCT\s+ON\b", "SQLite has no DISTINCT ON; keep the rows whose row_number() is 1."),
+        (r"\bSIMILAR\s+TO\b", _LIKE),
+        (r"\bAGAINST\s*\(", "SQLite searches text with LIKE, or with MATCH on a full-text table."),
+        (r"\bWITHIN\s+GROUP\b|\b(?:STRING|ARRAY)_AGG\s*\(", "SQLite has group_concat(x, ', ')."),
+        (r"%s\b|[{]\w*[}]", "Write the values themselves into the query, or ? with parameters."),
+        (r"\b(?:FROM|JOIN)\s+(?:order|group|table)\b", "A keyword is no table here: see the schema's names."),
+        (r"\bOFFSET\b(?!.*\bLIMIT\b)", "OFFSET needs a LIMIT before it: LIMIT 10 OFFSET n."),
         (r"\bDIV\b", "SQLite divides integers with /; % gives the rest."),
     )
 )  # fmt: skip

@@ -57,8 +57,11 @@ _MISTAKES = {
     "number of result columns": "Every SELECT of a UNION must give the same number of columns.",
     "values for": "The list of names after a CTE must have one name for each of its columns.",
     "circular reference": "A CTE that refers to itself needs a first SELECT that does not, then UNION ALL.",
-    "number of bindings": "Give one value for every ? in the statement.",
-    "did not supply a value": "Give a value for every :name in the statement.",
+    "number of bindings": "Give one value for every ? or :name, or write the value itself into the query.",
+    "did not supply a value": "Give a value for every :name, or write the value itself into the query.",
+    "DISTINCT aggregates": "With DISTINCT an aggregate takes one value: group_concat(DISTINCT x).",
+    "sub-select returns": "A subquery after IN or = must give as many columns as stand before it.",
+    "integer overflow": "The sum is too large for a whole number: use total(x).",
     "Could not decode": "A text in the file is not UTF-8; read hex(column) instead.",
 }
 
@@ -118,7 +121,8 @@ def _explain(error: Exception, text: str, tables: Tables, used: Mapping[str, str
     if "not authorized" in said:
         return UnsafeSQL("only SELECT", "Queries may only read published tables.")
     if isinstance(error, MemoryError):
-        return UnsafeSQL("too complex", "The query is too large when written out. Split it, or repeat less.")
+        hint = "The query needs too much memory. Filter earlier, gather fewer or shorter texts, or split it."
+        return UnsafeSQL("too complex", hint)
     for pattern, reason in _TOO_LARGE:
         if re.search(pattern, said):
             return UnsafeSQL(reason, "Ask for less in one query, or build it up in a few steps with WITH.")
@@ -140,12 +144,17 @@ def forbidden_table(name: str, tables: Tables) -> UnsafeSQL:
     """Return the refusal of a table: the same words whether it is unknown or not published."""
     near = nearest(name, tables)
     there = f"Did you mean {near[0]}? " if near else ""
-    return UnsafeSQL(f"forbidden table: {name}", f"{there}Tables that can be read: {_some(sorted(tables))}.")
+    own = f"{DIALECT[name.lower()]} " if name.lower() in DIALECT else ""
+    return UnsafeSQL(
+        f"forbidden table: {name}", f"{own or there}Tables that can be read: {_some(sorted(tables))}."
+    )
 
 
 def forbidden_function(name: str, text: str = "") -> UnsafeSQL:
     """Return the refusal of a function that SQLite lacks or that may not be called."""
-    own = DIALECT.get(name.lower(), "Use SQLite's own text, number, date, JSON and aggregate functions.")
+    syntax = next((hint for pattern, hint in SYNTAX if pattern.search(text)), "")
+    own = DIALECT.get(name.lower()) or syntax
+    own = own or "Use SQLite's own text, number, date, JSON and aggregate functions."
     return UnsafeSQL(f"forbidden function: {name}", " ".join(dict.fromkeys([own, *hints(text)])))
 
 
@@ -158,8 +167,13 @@ def forbidden_column(name: str, text: str, tables: Tables, used: Mapping[str, st
     places = [table] if table else list(dict.fromkeys(used.values())) or list(tables)
     near = nearest(column, dict.fromkeys(c for place in places for c in tables.get(place, ())))
     hint = [f"Did you mean {near[0]}?"] if near else []
-    if f'"{column}"' in text:
-        hint.append(f"A text value takes single quotes: '{column}'.")
+    if near and near[0].lower() == column.lower():  # the name is right, and not to be seen from there
+        names = f" ({_some(list(used))})" if prefix and prefix.lower() not in used else ""
+        hint = [f"It is not visible there: use the table's alias{names}, or the name that a subquery gives."]
+    elif in_quotes := [one for one in (name, column) if f'"{one}"' in text]:
+        hint.append(f"A text value takes single quotes: '{in_quotes[0]}'.")
+    elif not prefix and not near and re.search(rf"(?:[=<>(,]|\bLIKE)\s*{re.escape(name)}\b", text, re.I):
+        hint.append(f"If it is a text, write it in single quotes: '{name}'.")
     if table:
         hint.append(f"Columns of {table}: {_some(tables.get(table, ()))}.")
     elsewhere = [t for t in tables if t not in places and column.lower() in (c.lower() for c in tables[t])]

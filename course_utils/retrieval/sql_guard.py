@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ..shop.publish import publish, quoted
-from .sql_check import Checked, check, check_sql, tables_used
+from .sql_check import Checked, check, check_searched_for, check_sql, refuse_hidden, tables_used
 from .sql_errors import QueryFailed, UnsafeSQL, explain, forbidden_column, forbidden_table
 from .sql_lock import Locked
 from .sql_open import Session, Sessions
@@ -43,6 +43,9 @@ class SafeDatabase:
     `max_rows` and `max_bytes` cap what one query returns, `timeout_s` how long it runs. `log` is called
     after each run with a dict of query, outcome, milliseconds and rows (how many, never which); without it
     the same goes to the logger `course_utils.sql`.
+
+    Opening one also limits the memory of all SQLite connections of the process together to 100 MB
+    (`sql_lock.HEAP`): SQLite has no such limit for one connection, and none for a JSON array as it grows.
 
     Each thread that calls `run` gets a connection of its own, kept until `close` or the thread's end; a
     forked process and a file that was published anew get new ones. Usable as a context manager.
@@ -149,9 +152,14 @@ class SafeDatabase:
         return f"SafeDatabase({str(self.path)!r}, {len(self._tables)} tables)"
 
     def _run(self, sql: str, params: Any, started: float) -> Rows:
-        session = self._sessions.get()
+        try:
+            session = self._sessions.get()
+        except (ValueError, FileNotFoundError) as error:  # the file was replaced since it was opened
+            raise QueryFailed("the database is not a published file any more", str(error)) from error
         checked = check(sql, self._tables)
+        refuse_hidden(checked.tokens, session.locked.hidden, self._tables)
         params = () if params is None else params
+        check_searched_for(checked.tokens, params)
         columns, found, more = self._fetch(session, checked, params, self.max_rows, self.max_bytes)
         return Rows(columns, tuple(found), more, (time.perf_counter() - started) * 1000)
 
@@ -168,9 +176,12 @@ class SafeDatabase:
                     locked.execute(checked.probe, params, self.timeout_s, every).close()
                 cursor = locked.execute(checked.sql, params, self.timeout_s, every)
                 rows: list[tuple] = []
-                size = 0
                 try:
                     columns = tuple(column[0] for column in cursor.description)
+                    size = sum(map(_bytes, columns))
+                    if size > max_bytes:
+                        hint = f"The columns' names have over {max_bytes:,} bytes. Give them shorter ones."
+                        raise QueryFailed("result too large", hint)
                     for row in cursor:
                         size += sum(map(_bytes, row))
                         if len(rows) == max_rows or size > max_bytes:

@@ -13,6 +13,8 @@ from .sql_size import PATTERN
 from .sql_tokens import MAX_CHARS
 
 MAX_VALUE = 50_000  # bytes in one text, one blob, one row that is sorted
+# Bytes of memory for all that SQLite does in this process; it can be lowered later, never raised.
+HEAP = 100_000_000
 
 # SQLite's limits. Its own are meant for programs that trust the statement.
 LIMITS = {
@@ -46,6 +48,8 @@ class Locked:
         # On disk, so that sorting cannot fill the memory; SQLite removes the file as it opens it.
         for pragma in ("query_only = 1", "temp_store = FILE", "trusted_schema = 0", "cell_size_check = 1"):
             db.execute(f"PRAGMA {pragma}")
+        # What has no limit of its own: a JSON array while it grows, many sorts at once.
+        db.execute(f"PRAGMA hard_heap_limit = {HEAP}").fetchall()
         self._replace_functions()
         self.strict, self.denied = False, ""
         db.set_authorizer(self._authorizer(tables))
@@ -64,6 +68,10 @@ class Locked:
     def _authorizer(self, tables: Mapping[str, Sequence[str]]) -> Callable[..., int]:
         """Return what SQLite asks, while it compiles, about each thing that a statement wants to do."""
         readable = {name.lower() for name in tables} | TABLE_FUNCTIONS
+        # SQLite does not ask about every way to read these: FULL JOIN … USING is silent
+        kept = self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        self.hidden = {row[0].lower() for row in kept} - readable
+        self.hidden |= {f"sqlite_{temp}{end}" for temp in ("", "temp_") for end in ("schema", "master")}
         # the parts of a full-text index, and the tables that SQLite makes up
         inside = {row[0].lower() for row in self.db.execute("SELECT name FROM sqlite_schema")}
         inside |= {row[0].lower() for row in self.db.execute("PRAGMA module_list")}
@@ -131,13 +139,36 @@ def _size(value: Any) -> int:
     return len(value) if isinstance(value, str | bytes) else 20
 
 
+# flags, width, precision, length, kind: what stands between % and the letter, as SQLite reads it
+_CONVERSION = re.compile(r"%[-+ 0#!,]*(\*|\d*)(?:\.(\*|\d*))?l{0,2}(.?)", re.S)
+
+
 def _printf_cost(*args: Any) -> int:
     """Return a cost above PRODUCT where a width or precision asks for more than 1,000 characters."""
-    asked = re.findall(r"%[^a-zA-Z%]*", args[0]) if args and isinstance(args[0], str) else []
-    widths = [int(digits[-9:]) for one in asked for digits in re.findall(r"\d+", one)]
-    if any("*" in one for one in asked):  # takes its width from the next value
-        widths += [abs(value) for value in args[1:] if isinstance(value, int)]
-    return PRODUCT + 1 if max(widths, default=0) > 1_000 else 0
+    if not args or args[0] is None:
+        return 0
+    values, widths = iter(args[1:]), [0]
+    for width, precision, kind in _CONVERSION.findall(_text(args[0])):
+        for asked in (width, precision):
+            if asked == "*":  # takes its number from the next value
+                widths.append(_whole(next(values, 0)))
+            elif asked:
+                widths.append(int(asked[:19]))
+        if kind != "%":
+            next(values, None)
+    return PRODUCT + 1 if max(map(abs, widths)) > 1_000 else 0
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _whole(value: Any) -> int:
+    """Return the whole number that SQLite takes from any value: 9e8 and '900000000' are numbers too."""
+    if isinstance(value, float):
+        return int(value) if abs(value) < PRODUCT else PRODUCT
+    found = re.match(r"\s*[-+]?\d+", _text(value or 0))
+    return int(found[0][:25]) if found else 0
 
 
 def _warm_up(db: sqlite3.Connection, tables: Mapping[str, Sequence[str]]) -> None:

@@ -170,6 +170,8 @@ class _Measure(Shape):
         for a, b in self.items(start, rest):
             if self.texts[b - 1] == "*" and b - a in (1, 3):
                 starred = [column for source in sources for column in source]
+                if len(outputs) + len(starred) > MAX_COLUMNS:
+                    raise UnsafeSQL("too many columns", "Name the columns that you need instead of *.")
                 outputs += starred
                 items += 1 + sum(c for _, c in starred)
             else:
@@ -200,6 +202,8 @@ class _Measure(Shape):
             # only a text that stands there is known to be short
             short = self.kinds[i + 1] == "string" and self.texts[i + 2] not in ("||", "->", "->>")
             return _PATTERNS[name] * (min(PATTERN, len(after)) if short else PATTERN)
+        if name == "strftime" and after == "(" and self.kinds[i + 2] != "string":
+            return 50  # a format that is not written out may be long
         if after == "(":
             return 0 if self.words[i] in RESERVED else 1 if name in _CHEAP else _DEAR.get(name, 10)
         return 1 + self.copies(i, known) if self.words[i] not in RESERVED else 0

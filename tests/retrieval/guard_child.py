@@ -30,7 +30,7 @@ def attempt(db: SafeDatabase, sql: object) -> dict[str, object]:
     seen: dict[str, object] = {"reason": ""}
     try:
         rows = db.run(sql)
-        text = repr(rows.rows)
+        text = repr((rows.columns, rows.rows))
         # a secret that the statement itself spells out is no secret read
         seen |= {"rows": len(rows), "bytes": len(text)}
         seen["secret"] = next((s for s in SECRETS if s in text and s not in str(sql)), "")

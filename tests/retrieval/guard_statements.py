@@ -45,8 +45,26 @@ _ROWS = f"FROM (SELECT DISTINCT {BIG} AS z, '%' || substr({BIG}, 1, 75) || '1' A
 _LISTS = f"FROM (SELECT '[' || replace(substr({BIG}, 1, 20000), '0', '0,') || '0]' AS z FROM orders)"
 _NUMBERS = "WITH RECURSIVE b(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM b)"
 
+_STARS = "WITH a AS (SELECT {}), b AS (SELECT {} FROM a) SELECT {} FROM b".format(
+    ", ".join(f"1 AS c{i}" for i in range(44)), ",".join("*" * 45), ",".join("*" * 9_000)
+)
+_COPIES = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300), "
+_NAMES = f'WITH a AS (SELECT 1 AS "{"x" * 9_000}") SELECT {",".join("*" * 95)} FROM a'
+
 ATTACKS = {
     **OWN["attacks"],
+    "stars of stars": _STARS,
+    "long names of columns": _NAMES,
+    "long names and no rows": _NAMES + " LIMIT 0",
+    "many sets of long texts": _COPIES
+    + "x AS MATERIALIZED (SELECT i || hex(zeroblob(20000)) AS x FROM n) SELECT "
+    + ", ".join(f"count(DISTINCT {i} || x)" for i in range(99))
+    + " FROM x",
+    "long formats of dates": _COPIES
+    + "f AS MATERIALIZED (SELECT i, replace(hex(zeroblob(12400)), '00', '%W%W') AS f FROM n LIMIT 40) "
+    + "SELECT "
+    + ", ".join("max(" + ", ".join(["strftime(f, 'now')"] * 77) + ")" for _ in range(7))
+    + " FROM f",
     # not text
     "none": None,
     "bytes": b"SELECT 1",

@@ -95,6 +95,42 @@ def test_endless_rows_are_cut(harm, name):
     assert harm[name].get("rows") == 1_000 or harm[name]["reason"]
 
 
+MUST_STOP = (
+    "printf width of ten digits",
+    "printf width as text",
+    "printf format as blob",
+    "json array over endless rows",
+    "stars of stars",
+    "long names of columns",
+    "long names and no rows",
+    "long formats of dates",
+    "full join with the schema",
+    "full join with an index part",
+)
+
+
+@pytest.mark.parametrize("name", MUST_STOP)
+def test_own_attack_is_refused_with_a_reason(harm, name):
+    assert harm[name].get("reason")
+
+
+GROWING = {
+    "json array": "SELECT length(json_group_array(hex(zeroblob(20000)))) FROM n",
+    "json object": "SELECT length(json_group_object(i, hex(zeroblob(20000)))) FROM n",
+    "thirty json arrays": "SELECT "
+    + ", ".join(f"length(json_group_array(i || '{k}' || hex(zeroblob(20000))))" for k in range(30))
+    + " FROM n",
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_memory_is_bounded_while_there_is_time(published, name):
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) "
+    [seen] = guard_shop.run_apart(published, {name: numbers + GROWING[name]}, 3.0).values()
+    assert seen["reason"] == "too complex"
+    assert seen["mb"] < 150
+
+
 def test_there_are_enough_statements_of_our_own():
     assert len(set(guard_statements.READS)) >= 60
     assert len(guard_statements.ATTACKS) >= 60

@@ -143,3 +143,31 @@ def test_using_a_column_of_one_side_only_is_told_to_use_on(db):
     error = refused(db.run, sql)
     assert error.reason == "forbidden column: customer_id"
     assert "JOIN … ON" in error.hint and "Did you mean" not in error.hint
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT orders.id FROM orders o", "use the table's alias"),
+        ("WITH t AS (SELECT id AS cid FROM customers) SELECT id FROM t", "the name that a subquery gives"),
+        ("SELECT id FROM customers WHERE city = Berlin", "single quotes: 'Berlin'"),
+        ("SELECT * FROM generate_series(1, 10)", "WITH RECURSIVE"),
+        ("SELECT region, COUNT(*) FROM orders GROUP BY ROLLUP(region)", "UNION ALL"),
+        ("SELECT DISTINCT ON (city) name FROM customers", "row_number()"),
+        ("SELECT name FROM customers WHERE id = :id", "write the value itself"),
+        ("SELECT group_concat(DISTINCT name, ', ') FROM customers", "takes one value"),
+        ("SELECT name FROM customers\n```", "Remove the Markdown fence"),
+        ("SELECT id FROM orders WHERE id = {order_id}", "Write the values themselves"),
+    ],
+)
+def test_slips_of_a_model_are_told_apart(db, sql, hint):
+    error = refused(db.run, sql, (UnsafeSQL, QueryFailed))
+    assert hint in error.hint, (error.reason, error.hint)
+    assert "Did you mean id?" not in error.hint
+
+
+def test_a_long_search_among_the_parameters_is_refused_too(db):
+    sql = "SELECT title FROM articles_fts WHERE articles_fts MATCH ?"
+    assert len(db.run(sql, ("lamp",))) == 8
+    with pytest.raises(UnsafeSQL, match="search too long"):
+        db.run(sql, (" ".join(f"{letter}*" for letter in "abcdefgh"),))
