@@ -18,7 +18,9 @@ def _lab(args: argparse.Namespace, extra: list[str]) -> int:
     command = [sys.executable, "-m", "jupyterlab", str(first), f"--ServerApp.root_dir={root}", *extra]
     # .jupyter/ switches off the question about news, which wants a network.
     paths = [str(root / ".jupyter"), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
-    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    # A terminal in JupyterLab finds `course` although the environment was never activated.
+    tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths), "PATH": tools}
     try:
         return subprocess.call(command, env=environment)
     except KeyboardInterrupt:

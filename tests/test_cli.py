@@ -1,8 +1,11 @@
 """The command `course`."""
 
+import os
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -10,12 +13,20 @@ from course_utils import cli, places
 
 
 def test_lab_opens_the_first_lesson_and_hands_on_further_arguments(monkeypatch, capsys):
-    calls = []
-    monkeypatch.setattr(subprocess, "call", lambda command, env: calls.append(command) or 0)
+    calls, environments = [], []
+
+    def call(command, env):
+        calls.append(command)
+        environments.append(env)
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", call)
     assert cli.main(["lab", "--no-browser", "--port=9999"]) == 0
     [command] = calls
     assert command[1:3] == ["-m", "jupyterlab"]
     assert command[3] == str(places.root() / "lessons" / "00_start_here.ipynb")
+    # a terminal in JupyterLab finds `course`
+    assert environments[0]["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     assert command[-2:] == ["--no-browser", "--port=9999"]
 
 

@@ -128,7 +128,7 @@ def orders_of(customer_id: int, db: "SafeDatabase | None" = None, *, caller: Cal
         number = whole("customer_id", customer_id, 1)
         own = caller.role == "customer" and str(caller.user) == str(number)
         if caller.role != "staff" and not own:
-            raise PermissionError("only a customer's own orders can be asked for, and by staff anyone's")
+            raise PermissionError("a customer may ask for their own orders only, staff for anyone's")
         return call.run(db, ORDERS_OF, customer_id=number)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from course_utils import places
 
-CODE_STUB = "...  # your code here"
+CODE_STUB = "# your code here"
 TEXT_STUB = "*Your answer here.*"
 TIMEOUT_S = 600
 SHOWN = 300  # characters of an output that differs

@@ -34,7 +34,7 @@ def difference(got: Table, want: Table, *, ordered: bool = False) -> str | None:
     sql = _Facts(got.query)
     extra = len(got.columns) - len(want.columns)
     if extra > 0:
-        how = "SELECT * brings every column along" if sql.star else f"it has {len(got.columns)} columns"
+        how = "SELECT * brings every column along" if sql.star else f"your query has {len(got.columns)}"
         return f"The question asks for {len(want.columns)} columns: {how}. Name the ones asked for, no more."
     if extra < 0:
         return f"The question asks for {len(want.columns)} columns and your query has {len(got.columns)}."
@@ -64,6 +64,11 @@ def _wrong_numbers(got: Table, want: Table, sql: "_Facts") -> str | None:
         return (
             "The numbers are too large: a join repeats a row for each of its matches (fan-out), so its value "
             "is added several times. Add up before the join, or leave out the table you do not need."
+        )
+    if sql.counts_column and all(g < w for g, w in wrong):
+        return (
+            "The groups are right and numbers are too small. What does COUNT(column) leave out, and what "
+            "does COUNT(DISTINCT column) count only once?"
         )
     if sql.filters and all(g < w for g, w in wrong):
         return "The numbers are too small: the WHERE in your query leaves rows out that should count."
@@ -127,7 +132,7 @@ class _Facts:
             tree = None
         self.filters = self.star = self.joins = self.groups = self.limit = self.aggregates = (
             self.orders_by_text
-        ) = False
+        ) = self.counts_column = False
         if tree is None:
             return
         self.star = any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star))
@@ -136,6 +141,7 @@ class _Facts:
         self.filters = tree.find(exp.Where) is not None
         self.limit = tree.find(exp.Limit) is not None
         self.aggregates = tree.find(exp.AggFunc) is not None
+        self.counts_column = any(not isinstance(count.this, exp.Star) for count in tree.find_all(exp.Count))
         self.orders_by_text = any(
             isinstance(one.this, exp.Literal) and one.this.is_string for one in tree.find_all(exp.Ordered)
         )

@@ -57,7 +57,8 @@ def explain_error(raised: Mapping[str, Any]) -> str:
     if raised.get("type") == "RecursionError":
         return f"because it calls itself without an end{_where(raised)}."
     text = f"{raised.get('type')}: {raised.get('message')}".rstrip(": ").splitlines() or [""]
-    return f"with {text[0][:300]}{_where(raised)}."
+    notes = raised.get("notes") or [""]
+    return f"with {text[0][:300]}{_where(raised)}. {notes[0][:300]}".rstrip()
 
 
 def _where(raised: Mapping[str, Any]) -> str:

@@ -144,6 +144,7 @@ def described(error: BaseException) -> dict[str, Any]:
         "type": type(error).__name__,
         "bases": [base.__name__ for base in type(error).__mro__],
         "message": _message(error),
+        "notes": [str(note)[:MAX_TEXT] for note in getattr(error, "__notes__", ())][:3],
         "function": "",
         "line": None,
         "code": "",

@@ -54,18 +54,19 @@ class Task:
         """Its number and title, for people."""
         return f"Task {self.number}: {self.title}"
 
-    def check(self, value: Any = _MISSING) -> Result:
+    def check(self, value: Any = _MISSING, *, keep: bool = True) -> Result:
         """Judge `value` and return the Result; never raises for anything a learner wrote.
 
         What the learner's code prints is swallowed, nothing reaches stderr, and the result is kept
-        as progress.
+        as progress unless `keep` is False, as in a demonstration.
         """
         from course_utils.teaching import progress
 
         with probe.quiet():
             verdict = self._called_wrongly() if value is _MISSING else self._verdict(value)
         result = self.result(verdict)
-        progress.record(self, result)
+        if keep:
+            progress.record(self, result)
         return result
 
     def check_named(self, name: str, value: Any) -> Result:

@@ -154,7 +154,7 @@ def test_using_a_column_of_one_side_only_is_told_to_use_on(db):
         ("SELECT * FROM generate_series(1, 10)", "WITH RECURSIVE"),
         ("SELECT region, COUNT(*) FROM orders GROUP BY ROLLUP(region)", "UNION ALL"),
         ("SELECT DISTINCT ON (city) name FROM customers", "row_number()"),
-        ("SELECT name FROM customers WHERE id = :id", "write the value itself"),
+        ("SELECT name FROM customers WHERE id = :id", "write it out"),
         ("SELECT group_concat(DISTINCT name, ', ') FROM customers", "takes one value"),
         ("SELECT name FROM customers\n```", "Remove the Markdown fence"),
         ("SELECT id FROM orders WHERE id = {order_id}", "Write the values themselves"),

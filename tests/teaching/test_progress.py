@@ -30,6 +30,14 @@ def test_a_check_is_kept():
     assert progress.load()[TASK.id] == {"state": "not yet", "best": 0.0, "points": 2.0}
 
 
+def test_a_demonstration_is_not_kept():
+    result = tasks.sql.customers_per_city.check(
+        "SELECT city, COUNT(*) FROM customers GROUP BY city", keep=False
+    )
+    assert result.state == "passed"
+    assert progress.load() == {}
+
+
 def test_the_best_stays():
     record(1)
     record(2, PASSED)

@@ -114,7 +114,7 @@ def test_a_check_that_cannot_run_says_so_and_earns_nothing(monkeypatch, capfd):
     def no_shop(self):
         raise FileNotFoundError("no data folder")
 
-    monkeypatch.setattr("course_utils.teaching.tasks.sql_judge_guards.LimitGuard.inputs", no_shop)
+    monkeypatch.setattr("course_utils.teaching.tasks.sql_judge_limit.LimitGuard.inputs", no_shop)
     result = TASK.check(lambda sql, n=50: sql)
     assert (float(result), result.state) == (0.0, "not attempted")
     assert "says nothing about your answer" in result.message

@@ -82,6 +82,33 @@ def refuses_with_runtime_error(sql):
         raise RuntimeError("unsafe") from error
 
 
+def returns_the_error(sql):
+    try:
+        return guard_by_parser(sql)
+    except ValueError as error:
+        return error
+
+
+def returns_a_text(sql):
+    try:
+        return guard_by_parser(sql)
+    except ValueError as error:
+        return f"ValueError: {error}"
+
+
+def no_semicolon(sql):
+    if ";" in sql.strip().rstrip(";"):
+        raise ValueError("one statement only")
+    return guard_by_parser(sql)
+
+
+def parse_error_gets_out(sql):
+    import sqlglot
+
+    sqlglot.parse(sql, read="sqlite")
+    return guard_by_parser(sql)
+
+
 def refuses_every_with(sql):
     if sql.lower().startswith("with"):
         raise ValueError("no WITH")
@@ -102,8 +129,13 @@ def test_cte_guard_right(answer):
         (refuses_everything, 0, ["refuses everything"]),
         (lambda sql: sql, 0, ["Every bad query gets through"]),
         (lambda sql: "select" in sql.lower(), 0, ["returns True or False"]),
+        (returns_the_error, 1, ["it returns a ValueError: raise it"]),
+        (returns_a_text, 1, ["a text that speaks of an error"]),
+        (lambda sql: None if guard_by_parser(sql).startswith("WITH") else sql, 1, ["returns None"]),
+        (no_semicolon, 2, ["a semicolon inside a text"]),
+        (parse_error_gets_out, 2, ["SELEC", "ParseError"]),
         (refuses_every_with, 1, ["a WITH that only reads", "It refuses every WITH"]),
-        (refuses_with_runtime_error, 0, ["RuntimeError"]),
+        (refuses_with_runtime_error, 1, ["On DROP TABLE it stops with RuntimeError"]),
         (lambda sql: "SELECT 1" if guard_by_parser(sql) else "", 1, ["other rows"]),
         (
             lambda sql: sql if sql.startswith("with") else guard_by_parser(sql),
@@ -115,3 +147,10 @@ def test_cte_guard_right(answer):
 )
 def test_cte_guard_wrong(answer, points, fragments):
     says(SQL.cte_guard.check(answer), points, *fragments)
+
+
+def test_cte_guard_says_only_what_is_true():
+    """To return None is not to refuse, and to refuse with another error is not to let pass."""
+    said = SQL.cte_guard.check(lambda sql: None if sql.startswith("WITH p") else guard_by_parser(sql)).message
+    assert "refuses every WITH" not in said
+    assert "gets through" not in SQL.cte_guard.check(refuses_with_runtime_error).message

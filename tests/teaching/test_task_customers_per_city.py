@@ -51,7 +51,7 @@ def test_customers_per_city_right(reply):
         ("SELECT city, COUNT(*) FROM customers", "without GROUP BY"),
         (f"{PER_CITY} ORDER BY 2 DESC LIMIT 3", "LIMIT in your query cuts"),
         ("SELECT * FROM customers", "SELECT * brings every column"),
-        ("SELECT city, region, COUNT(*) FROM customers GROUP BY city", "3 columns"),
+        ("SELECT city, region, COUNT(*) FROM customers GROUP BY city", "your query has 3"),
         ("SELECT COUNT(*) FROM customers GROUP BY city", "2 columns and your query has 1"),
         ("SELECT region, COUNT(*) FROM customers GROUP BY region", "regions"),
         ("SELECT city, COUNT(DISTINCT city) FROM customers GROUP BY city", "counts 1"),
@@ -61,7 +61,9 @@ def test_customers_per_city_right(reply):
         ),
         ("SELECT town, COUNT(*) FROM customers GROUP BY town", "does not run"),
         ("DELETE FROM customers", "only SELECT"),
-        ("I would count the customers of each city.", "No SQL could be taken"),
+        ("I would count the customers of each city.", "Write the query itself"),
+        ("SELECT city, COUNT(referred_by) FROM customers GROUP BY city", "What does COUNT(column) leave out"),
+        ("SELECT city, COUNT(DISTINCT name) FROM customers GROUP BY city", "count only once"),
     ],
 )
 def test_customers_per_city_wrong(reply, fragment):

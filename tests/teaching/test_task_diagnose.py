@@ -81,7 +81,7 @@ def test_an_integer_division_is_pointed_at(run):
     ("wrong", "fragment"),
     [
         ("SELECT * FROM invoice", "SELECT * brings every column"),
-        ("SELECT country, SUM(total), COUNT(*) FROM invoice GROUP BY country", "3 columns"),
+        ("SELECT country, SUM(total), COUNT(*) FROM invoice GROUP BY country", "your query has 3"),
         ("SELECT country FROM invoice", "your query has 1"),
         ("SELECT country, SUM(total) FROM invoice", "without GROUP BY"),
         (f"{TOTALS} LIMIT 2", "LIMIT"),

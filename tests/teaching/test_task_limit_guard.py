@@ -35,6 +35,13 @@ def limit_by_regex_no_semicolon(sql, n=50):
     return limit_by_regex(sql.strip().rstrip(";"), n)
 
 
+def limit_at_the_end(sql, n=50):
+    text = sql.strip().rstrip(";").rstrip()
+    if re.search(r"\blimit\s+\d+(\s+offset\s+\d+)?\s*$", text, re.I):
+        return sql
+    return f"{text}\nLIMIT {n}"
+
+
 def limit_wrapped(sql, n=50):
     inner = sql.strip().rstrip(";")
     return f"SELECT * FROM ({inner}\n) LIMIT {n}"
@@ -52,7 +59,8 @@ def test_limit_guard_right(answer):
         (limit_by_regex_no_semicolon, 1, "subquery"),
         (lambda sql, n=50: sql if "limit" in sql.lower() else limit_by_parser(sql, n), 1, "subquery"),
         (lambda sql, n=50: sql if "LIMIT " in sql else limit_by_parser(sql, n), 1, "subquery"),
-        (lambda sql, n=50: limit_by_parser(sql, 50), 1, "n is 5 here"),
+        (lambda sql, n=50: limit_by_parser(sql, 50), 0, "n=5, not the default"),
+        (limit_at_the_end, 1, "`limit 5` stands in a comment"),
         (lambda sql, n=50: sql, 0, "800"),
         (lambda sql, n=50: f"{sql} LIMIT {n}", 0, "has its own LIMIT"),
         (lambda sql, n=50: "SELECT 1", 0, "only 1 rows"),
@@ -76,6 +84,7 @@ def test_limit_guard_names_a_larger_own_limit():
         (lambda sql: "'no limit'" in sql, "text between quotes"),
         (lambda sql: "-- no" in sql, "comment"),
         (lambda sql: "limit_price" in sql, "name of a column"),
+        (lambda sql: "-- limit 5" in sql, "`limit 5` stands in a comment"),
     ],
 )
 def test_limit_guard_names_each_trap(shortcut, fragment):
@@ -91,3 +100,13 @@ def test_limit_guard_names_lower_case():
         return f"{sql} LIMIT {n}" if sql.endswith("limit 9") else limit_by_parser(sql, n)
 
     says(SQL.limit_guard.check(answer), 1, "lower case")
+
+
+@pytest.mark.parametrize(
+    ("end", "fragment"), [("-- five", "followed by a comment"), ("LIMIT 10, 5", "has two numbers")]
+)
+def test_limit_guard_names_an_own_limit_written_otherwise(end, fragment):
+    def answer(sql, n=50):
+        return f"{sql}\nLIMIT {n}" if sql.endswith(end) else limit_by_parser(sql, n)
+
+    says(SQL.limit_guard.check(answer), 1, fragment)

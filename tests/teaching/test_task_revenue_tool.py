@@ -85,6 +85,20 @@ def refuses_everything(city, month, db):
     raise ValueError("month must look like 2026-03")
 
 
+def revenue_choosy(city, month, db):
+    check_month(month)
+    if not db.run("SELECT 1 FROM customers WHERE city = ? LIMIT 1", (city,)).rows:
+        raise ValueError("no such city")
+    return float(db.run(REVENUE, (city, month)).rows[0][0])
+
+
+def revenue_tells_in_text(city, month, db):
+    try:
+        return revenue(city, month, db)
+    except ValueError as error:
+        return str(error)
+
+
 def revenue_type_error(city, month, db):
     if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
         raise TypeError("month must look like 2026-03")
@@ -153,6 +167,11 @@ def test_revenue_tool_right(answer):
         (revenue_with(REVENUE, take=str), 0, "type str"),
         (revenue_summed_in_python, None, "first 50"),
         (lambda city, month, db: 0.0, 0, "does not give"),
+        (revenue_choosy, 2, "A city that is not in the shop stops it with ValueError: no such city"),
+        (revenue_tells_in_text, 2, "It returns a text for the month"),
+        (revenue_with(REVENUE.replace("'paid'", "'Paid'")), 0, "though something was sold"),
+        (revenue_with(REVENUE.replace("o.amount", "o.amnt")), 0, "Did you mean amount?"),
+        (lambda city, month, db: db.run(REVENUE.replace(" = ?", " = 1", 1), (city))[0][0], 0, "(value,)"),
         (refuses_everything, 0, "ValueError: month"),
     ],
 )
@@ -169,7 +188,7 @@ def test_revenue_tool_typed_in_numbers_fail_on_the_second_shop():
         check_month(month)
         return sql_gold.value(shop, REVENUE, (city, month))
 
-    says(SQL.revenue_tool.check(remembers), 2, "on a second shop")
+    says(SQL.revenue_tool.check(remembers), 2, "on a second shop", "Does it use the db that it is given")
 
 
 def test_revenue_tool_cases_are_telling():

@@ -61,7 +61,7 @@ def _rows(played: Mapping[str, Mapping[str, Any]]) -> str:
     if call["returned"] != _ROWS:
         return "Where the first SQL is right, what comes back is not the rows that run(sql) gave."
     if len(call["prompts"]) > 1 or len(call["ran"]) > 1:
-        return "The first SQL ran, and `ask` goes on calling: return the rows as soon as there are any."
+        return "The first SQL ran, and `ask` goes on calling: return the rows of the first SQL that runs."
     call = played["no rows"]
     if "raised" in call or call["returned"] != [] or len(call["prompts"]) > 1:
         return (
@@ -129,15 +129,15 @@ def _end(played: Mapping[str, Mapping[str, Any]]) -> str:
     for name, allowed in (("never", 3), ("no repairs", 1)):
         call, limit = played[name], _CASES[name]["options"]["max_repairs"]
         made = len(call["prompts"])
+        times = "once" if allowed == 1 else f"{allowed} times"
         if made > allowed:
             return (
-                f"With max_repairs={limit} the model may be called {allowed} times in all; "
+                f"With max_repairs={limit} the model may be called {times} in all; "
                 f"`ask` calls it {'again and again' if made > 10 else f'{made} times'}."
             )
         if made < allowed:
             return (
-                f"With max_repairs={limit} there are {allowed} attempts, the first and {limit} repairs; "
-                f"`ask` stops after {made}."
+                f"With max_repairs={limit} the model may be called {times} in all; `ask` stops after {made}."
             )
         if "raised" not in call:
             return _dishonest(call["returned"])

@@ -45,8 +45,9 @@ class CustomersPerCity:
         """Compare rows as a multiset; column order, names and row order are free."""
         if not report["sql"]:
             why = (report.get("extract") or {}).get("message", "").splitlines()
-            text = f"No SQL could be taken from `REPLY`: {why[0] if why else 'none is there'}."
-            return Verdict(0, NOT_YET, text, 3)
+            why = why[0].removeprefix("no SQL found: ") if why else "it holds none"
+            text = f"No SQL could be taken from `REPLY`: {why}. Write the query itself into it."
+            return Verdict(0, NOT_YET, text, 1)
         troubles = {}
         for name, path in inputs["shops"].items():
             result = report["results"][name]

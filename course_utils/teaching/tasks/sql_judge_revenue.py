@@ -81,7 +81,11 @@ class RevenueTool:
         months, cities = _months(by_kind["month"]), _cities(by_kind["city"])
         points = sum(not trouble for trouble in (sums, months, cities))
         if points == 3:
-            return Verdict(3, PASSED, "The right sums on both shops, and neither city nor month becomes SQL.")
+            return Verdict(
+                3,
+                PASSED,
+                "The right sums on both shops, a month that is checked, and a city that never becomes SQL.",
+            )
         return Verdict(points, NOT_YET, sums or cities or months, 1 if sums else 2)
 
 
@@ -137,12 +141,14 @@ def _sums(played: Sequence[tuple[Mapping, Mapping]], shops: Mapping[str, str]) -
     for sql, message in _OTHER_SUMS:
         if all(_near(c.get("returned"), _reference(sql, one, shops)) for one, c in played):
             return f"The sums are not right: {message}."
-    where = (
-        ""
-        if any(one["shop"] == "shop" for one, _ in wrong)
-        else " on a second shop, though right on this one"
-    )
-    return f"{asked} does not give the paid revenue of that month{where}."
+    if all(one["shop"] != "shop" for one, _ in wrong):
+        return (
+            f"{asked} does not give the paid revenue of that month on a second shop, though right on this "
+            "one. Does it use the db that it is given, and nothing typed in?"
+        )
+    nothing = returned == 0 and _reference(_REVENUE + _PAID + _MONTH, case, shops) > 0
+    gave = ": it gives 0.0, though something was sold" if nothing else ""
+    return f"{asked} does not give the paid revenue of that month{gave}."
 
 
 def _cities(played: Sequence[tuple[Mapping, Mapping]]) -> str:
@@ -150,7 +156,7 @@ def _cities(played: Sequence[tuple[Mapping, Mapping]]) -> str:
     for case, call in played:
         texts = (case["city"], case["city"].replace("'", "''"))
         pasted = any(text in str(entry["sql"]) for entry in call.get("ran", ()) for text in texts)
-        if "raised" in call and "'" in case["city"]:
+        if "raised" in call and "'" in case["city"] and pasted:
             return (
                 f"The city `{case['city']}` breaks the query: its text became part of the SQL. Write ? in "
                 "the SQL and hand the city to db.run as a parameter."
@@ -178,7 +184,8 @@ def _months(played: Sequence[tuple[Mapping, Mapping]]) -> str:
     for case, call in played:
         shown = f"the month `{case['month']}`" if case["month"] else "an empty month"
         if "raised" not in call:
-            return f'It accepts {shown}: raise ValueError("month must look like 2026-03").'
+            does = "It returns a text for" if isinstance(call["returned"], str) else "It accepts"
+            return f'{does} {shown}: raise ValueError("month must look like 2026-03").'
         bases, message = call["raised"].get("bases", ()), str(call["raised"].get("message"))
         if "ValueError" not in bases:
             kind = call["raised"].get("type")
