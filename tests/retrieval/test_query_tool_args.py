@@ -55,7 +55,7 @@ def test_a_tool_answers_in_json_with_the_rows_beside_it():
             {"start": "2026-01-01", "end": "2026-01-31", "limit": 99},
             "Error: limit must be a whole number from 1",
         ),
-        ("orders_of", {"customer_id": 2}, "Error: only a customer's own orders"),
+        ("orders_of", {"customer_id": 2}, "Error: a customer may ask for their own orders only"),
         (
             "orders_of",
             {"customer_id": "2"},

@@ -222,6 +222,6 @@ def test_each_call_is_one_line_with_the_user_and_without_content(caplog):
     assert first.startswith(
         "user=1 role=customer tool=orders_of values=(customer_id=1) outcome='rows' rows=2 ms="
     )
-    assert 'outcome="refused: only a customer' in second and "rows=0" in second
+    assert 'outcome="refused: a customer may ask' in second and "rows=0" in second
     assert third.startswith("user='revathi.menon' role=staff") and "\n" not in third
     assert "250" not in first
