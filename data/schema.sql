@@ -111,7 +111,8 @@ CREATE TABLE tickets (
     created_on TEXT NOT NULL CHECK (created_on GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]')
 ) STRICT;
 
--- The help centre. Only articles for the public are published.
+-- The help centre. Only articles for the public are published. An old article stays, and superseded_by is
+-- the slug of the newer one that replaces it.
 CREATE TABLE articles (
     id INTEGER PRIMARY KEY,
     slug TEXT NOT NULL UNIQUE,
@@ -119,7 +120,8 @@ CREATE TABLE articles (
     body TEXT NOT NULL,
     product_id INTEGER REFERENCES products (id),
     audience TEXT NOT NULL CHECK (audience IN ('public', 'partner', 'staff')),
-    updated_on TEXT NOT NULL CHECK (updated_on GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]')
+    updated_on TEXT NOT NULL CHECK (updated_on GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]'),
+    superseded_by TEXT REFERENCES articles (slug) CHECK (superseded_by <> slug)
 ) STRICT;
 
 -- The teams of the company and what each looks after.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from course_utils import places
 
+from .articles import load_articles
 from .catalogue import Catalogue
 from .connect import SHOP_ID, check_sqlite, refuse_foreign, replacing
 from .content import content_hash, row_counts
@@ -17,8 +18,8 @@ from .customers import Pool, customers
 from .dice import Dice
 from .orders import sales
 from .published import published_hash
-from .reviews import load_reviews
 from .sources import TABLES, check_links, load, source_hash, statements
+from .texts import load_reviews, load_tickets
 from .tiny import load_tiny
 
 SEED = 20260630
@@ -113,6 +114,8 @@ def _fill(
         connection.execute(statement)
     if factor:
         load_reviews(connection, folder, Dice(seed, "reviews"))
+        load_tickets(connection, folder, Dice(seed, "tickets"))
+        load_articles(connection, folder)
 
 
 def _load_sales(

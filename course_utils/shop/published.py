@@ -23,7 +23,9 @@ PUBLISHED: dict[str, tuple[str, ...]] = {
     "refunds": ("id", "order_id", "amount", "reason", "refunded_on"),
     "reviews": ("id", "product_id", "customer_id", "score", "title", "body", "created_on"),
     "tickets": ("id", "customer_id", "product_id", "subject", "body", "error_code", "status", "created_on"),
-    "articles": ("id", "slug", "title", "body", "product_id", "audience", "updated_on"),
+    "articles": (
+        "id", "slug", "title", "body", "product_id", "audience", "updated_on", "superseded_by",
+    ),
     "teams": ("id", "name", "city", "remit"),
     "staff": ("id", "name", "role", "team_id", "manager_id", "city", "joined_on"),
     "team_links": ("staff_id", "works_with", "topic"),

@@ -12,11 +12,13 @@ from pathlib import Path
 TABLES = (
     "suppliers", "categories", "products", "product_links", "teams", "staff", "team_links", "staff_notes",
 )  # fmt: skip
-_FILES = ("schema.sql", "people.csv", "reviews.csv", *(f"{table}.csv" for table in TABLES))
+_FILES = (
+    "schema.sql", "people.csv", "reviews.csv", "tickets.csv", *(f"{table}.csv" for table in TABLES),
+)  # fmt: skip
 # The modules whose code decides what is in the two database files.
 _MODULES = (
-    "builder", "catalogue", "connect", "content", "customers", "dice", "orders", "publish", "published",
-    "reviews", "sources", "stories", "tiny",
+    "articles", "authors", "builder", "catalogue", "connect", "content", "customers", "dice", "orders",
+    "publish", "published", "sources", "stories", "texts", "tiny",
 )  # fmt: skip
 
 
@@ -30,7 +32,9 @@ def source_hash(folder: Path) -> str:
 
 
 def _all_files(folder: Path) -> list[Path]:
-    files = [folder / name for name in _FILES]
+    files = [folder / name for name in _FILES] + sorted((folder / "articles").glob("*.md"))
+    if len(files) == len(_FILES):
+        raise BadSource(f"{folder / 'articles'} holds no article. Restore it from a copy of the course.")
     for file in files:
         if not file.is_file():
             raise BadSource(f"{file} is missing. Restore it from a copy of the course.")

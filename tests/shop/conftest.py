@@ -43,6 +43,7 @@ def own_data(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     for source in (*places.data().glob("*.csv"), places.data() / "schema.sql"):
         shutil.copy(source, folder)
+    shutil.copytree(places.data() / "articles", folder / "articles")
     monkeypatch.setenv("COURSE_DATA", str(folder))
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
     return folder

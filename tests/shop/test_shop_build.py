@@ -150,7 +150,26 @@ def test_build_info_says_how_it_was_made(tiny):
         ("teams.csv", "remit", "task", r"teams\.csv: the header is .*'task'"),
         ("staff.csv", ",1,,Pune", ",99,,Pune", r"staff, row 1: points to a row of teams that does not exist"),
         ("reviews.csv", "1,17,", "1,999,", r"reviews\.csv, line 2: there is no product 999"),
-        ("reviews.csv", "2024-08-14", "2019-08-14", r"reviews\.csv, line 2: .* older than the product"),
+        ("reviews.csv", "2024-08-14", "2019-08-14", r"reviews\.csv, line 2: .* older than its product"),
+        ("tickets.csv", ",closed,", ",done,", r"tickets\.csv, line \d+: CHECK constraint failed"),
+        ("articles/returns-policy.md", "audience: public", "audience: all", "CHECK constraint failed"),
+        ("articles/returns-policy.md", "id: 49", "id: 50", "UNIQUE constraint failed: articles.id"),
+        ("articles/returns-policy.md", "---\n", "", "it must begin with a line ---"),
+        ("articles/returns-policy.md", "title:", "titel:", "the front matter needs id, title, audience, upd"),
+        ("articles/returns-policy.md", "id: 49", "id: x", "id is 'x', expected a whole number"),
+        ("articles/returns-policy.md", "id: 49", "id: [", "its front matter is not YAML"),
+        (
+            "articles/returns-policy.md",
+            "2026-02-15",
+            "2024-02-15",
+            "superseded_by names returns-policy, which",
+        ),
+        (
+            "articles/err-4471-aurora-smart-plug.md",
+            "product: SKU-77821",
+            "product: SKU-1",
+            "no product SKU-1",
+        ),
     ],
 )
 def test_a_mistake_in_the_sources_is_named(own_data, tmp_path, file, old, new, message):

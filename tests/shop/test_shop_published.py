@@ -48,8 +48,8 @@ def test_only_public_articles_are_published(tiny, tmp_path, change):
     for number, audience in enumerate(("public", "partner", "staff"), start=1):
         change(
             source,
-            "INSERT INTO articles VALUES "
-            f"({number}, 'a-{number}', 'T', 'For the {audience} only', NULL, '{audience}', '2026-01-01')",
+            "INSERT INTO articles (id, slug, title, body, audience, updated_on) VALUES "
+            f"({number}, 'a-{number}', 'T', 'For the {audience} only', '{audience}', '2026-01-01')",
         )
     published = shop.publish_shop(source, tmp_path / "published.db")
     with closing(shop.read_only(published)) as connection:
