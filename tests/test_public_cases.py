@@ -20,11 +20,13 @@ from course_utils.teaching import tasks
 
 TESTS = Path(__file__).parent
 CASES = json.loads((TESTS / "cases" / "public_cases.json").read_text(encoding="utf-8"))
-AREAS = ("sql", "notebook", "setup", "llm")
+AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense")
 
 GUARD = "retrieval/test_sql_guard.py::"
 FOREIGN = "retrieval/test_sql_guard_foreign.py::"
 TEXT = "retrieval/test_text_to_sql.py::"
+DENSE = "retrieval/test_dense.py::"
+FILTERS = "retrieval/test_filters.py::"
 HERE = "test_public_cases.py::"
 WHERE = {
     "S01": f"{HERE}test_extracted",
@@ -62,6 +64,17 @@ WHERE = {
     "L04": "models/test_claude.py::test_the_same_question_is_asked_once_and_answered_alike",
     "L05": f"{TEXT}test_a_model_that_obeys_a_review_changes_nothing",
     "L06": f"{HERE}test_extracted",
+    "D02": f"{DENSE}test_a_row_becomes_a_text_and_typed_metadata",
+    "D03": f"{FILTERS}test_what_matches",
+    "D05": f"{FILTERS}test_what_matches",
+    "D07": f"{DENSE}test_equal_texts_stay_two_documents_in_order_of_their_ids",
+    "D08": f"{DENSE}test_numbers_are_compared_and_sorted_as_numbers",
+    "E02": f"{DENSE}test_length_does_not_count",
+    "E03": f"{DENSE}test_the_cosine_is_at_most_one",
+    "E06": f"{DENSE}test_questions_are_embedded_as_questions",
+    "E07": "models/test_embedding.py::test_the_split_into_batches_does_not_change_a_vector",
+    "E08": f"{DENSE}test_any_kind_of_number_gives_the_same_ranking",
+    "E09": f"{DENSE}test_an_exact_code_is_for_a_filter",
 }
 
 

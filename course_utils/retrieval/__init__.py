@@ -4,9 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .caller import AUDIENCES, GUEST, Caller
     from .compare import Comparison, same_rows
+    from .dense import DenseIndex, DenseRetriever
+    from .documents import Documents, row_document
+    from .filters import Filter, Range, Where
     from .golden import Golden, Score, load_golden, score
-    from .query_tools import Caller, as_tools, orders_of, refunds_by_region, revenue_by_city, top_products
+    from .query_tools import as_tools, orders_of, refunds_by_region, revenue_by_city, top_products
     from .sql_answer import SQLAnswer
     from .sql_extract import extract_sql
     from .sql_guard import QueryFailed, Rows, SafeDatabase, UnsafeSQL, check_sql
@@ -15,11 +19,13 @@ if TYPE_CHECKING:
     from .text_to_sql import GLOSSARY, SQL_PROMPT, SQLRetriever
 
 _MODULES = {
+    "caller": ("AUDIENCES", "GUEST", "Caller"),
     "compare": ("Comparison", "same_rows"),
+    "dense": ("DenseIndex", "DenseRetriever"),
+    "documents": ("Documents", "row_document"),
+    "filters": ("Filter", "Range", "Where"),
     "golden": ("Golden", "Score", "load_golden", "score"),
-    "query_tools": (
-        "Caller", "as_tools", "orders_of", "refunds_by_region", "revenue_by_city", "top_products",
-    ),
+    "query_tools": ("as_tools", "orders_of", "refunds_by_region", "revenue_by_city", "top_products"),
     "sql_answer": ("SQLAnswer",),
     "sql_extract": ("extract_sql",),
     "sql_guard": ("QueryFailed", "Rows", "SafeDatabase", "UnsafeSQL", "check_sql"),
@@ -29,13 +35,20 @@ _MODULES = {
 }  # fmt: skip
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
+    "AUDIENCES",
     "GLOSSARY",
+    "GUEST",
     "SQL_PROMPT",
     "Attempt",
     "Caller",
     "Comparison",
+    "DenseIndex",
+    "DenseRetriever",
+    "Documents",
+    "Filter",
     "Golden",
     "QueryFailed",
+    "Range",
     "Rows",
     "SQLAnswer",
     "SQLResult",
@@ -43,6 +56,7 @@ __all__ = [
     "SafeDatabase",
     "Score",
     "UnsafeSQL",
+    "Where",
     "as_tools",
     "check_sql",
     "extract_sql",
@@ -50,6 +64,7 @@ __all__ = [
     "orders_of",
     "refunds_by_region",
     "revenue_by_city",
+    "row_document",
     "same_rows",
     "schema_text",
     "score",

@@ -10,9 +10,10 @@ import logging
 import numbers
 import re
 import time
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
+
+from course_utils.retrieval.caller import GUEST, Caller
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -22,22 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("course_utils.tools")
 
 MOST_ROWS = 50
-Role = Literal["staff", "customer", "guest"]
 
-
-@dataclass(frozen=True)
-class Caller:
-    """Who asks. `user` is a staff member's name or, for role "customer", the customer's id."""
-
-    user: str | int
-    role: Role = "guest"
-
-    def __post_init__(self) -> None:
-        if self.role not in get_args(Role):
-            raise ValueError(f"role must be one of {', '.join(get_args(Role))}, not {self.role!r}")
-
-
-GUEST = Caller("unknown", "guest")
 
 REFUNDS_BY_REGION = """
 SELECT places.region, COUNT(r.id) AS refunds, ROUND(COALESCE(SUM(r.amount), 0), 2) AS amount

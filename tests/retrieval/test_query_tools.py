@@ -201,7 +201,7 @@ def test_nothing_is_read_for_a_caller_who_may_not():
 
 
 def test_an_unknown_role_is_refused():
-    with pytest.raises(ValueError, match="role must be one of staff, customer, guest"):
+    with pytest.raises(ValueError, match="role must be one of staff, partner, customer, guest"):
         Caller("me", "admin")
 
 
