@@ -95,6 +95,23 @@ def test_faiss_and_brute_force_agree_ties_and_all(data):
         assert [id for id, _ in got] == brute(documents, vectors, query, keep, k)
 
 
+def test_faiss_and_brute_force_agree_on_every_golden_question():
+    from course_utils.models import embedder
+    from course_utils.shop import documents, questions
+
+    every, embed = documents.load(), embedder()
+    vectors = embed.array([document.page_content for document in every])
+    index = DenseIndex(every, embed)
+    roles = {"public": "guest", "partner": "partner", "staff": "staff"}
+    asked = questions.load(None)
+    for question, query in zip(asked, embed.array([one.question for one in asked]), strict=True):
+        caller = Caller("judge", roles[question.audience])
+        filter = Filter.from_json(question.filter)
+        keep = lambda d, filter=filter, sees=caller.audiences: filter(d) and d.metadata["audience"] in sees  # noqa: E731
+        got = index.ranking(question.question, caller=caller, k=10, filter=filter)
+        assert [id for id, _ in got] == brute(every, vectors, query.astype(np.float64), keep, 10), question.id
+
+
 def test_length_does_not_count():
     # E02: the inner product of raw vectors would put the long one first, with 10
     index = DenseIndex([doc("a"), doc("b")], vectors=np.array([[1, 0], [10, 10]]))
