@@ -52,7 +52,8 @@ def _build(args: argparse.Namespace, extra: list[str]) -> int:
     from course_utils.teaching import build
 
     try:
-        stale = build.build(check=args.check, only=args.only)
+        stale = [] if args.only else build.embed(check=args.check)
+        stale += build.build(check=args.check, only=args.only)
     except build.NotebookFailed as error:
         print(error)
         return 1

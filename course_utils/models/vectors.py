@@ -63,19 +63,29 @@ def shipped(folder: Path) -> Mapping[bytes, np.ndarray]:
     return _open(tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats))
 
 
+def keys_of(file: Path) -> set[bytes]:
+    """Return the keys of the vectors in a collection's file; none where there is no file."""
+    return {name.tobytes() for name in _load(file)["key"]} if file.is_file() else set()
+
+
 def record(folder: Path, collection: str, model: str, texts: Iterable[str], vectors: np.ndarray) -> Path:
     """Add the vectors (texts, 384) of `texts` to a collection, atomically; returns its file.
 
     One writer at a time: of two that add to the same collection at once, the later one wins.
     """
     file = file_of(folder, collection)
-    folder.mkdir(parents=True, exist_ok=True)
     rows = {row["key"].tobytes(): row["vector"] for row in _load(file)} if file.is_file() else {}
     for text, vector in zip(texts, vectors, strict=True):
-        rows.setdefault(key(model, text), vector.astype("<f2"))
+        rows.setdefault(key(model, text), vector)
+    return write(file, rows)
+
+
+def write(file: Path, rows: Mapping[bytes, np.ndarray]) -> Path:
+    """Write a collection's file, atomically: its rows sorted by key, as float16."""
+    file.parent.mkdir(parents=True, exist_ok=True)
     table = np.empty(len(rows), dtype=ROW)
     for number, name in enumerate(sorted(rows)):
-        table[number] = (np.void(name), rows[name])
+        table[number] = (np.void(name), rows[name].astype("<f2"))
     draft = file.with_name(f"{file.name}.{os.getpid()}.tmp")
     try:
         with draft.open("wb") as stream:

@@ -1,7 +1,7 @@
 """Derived files: execute lessons and solutions, make exercises from solutions, say what is stale.
 
 Sources are `lessons/*.ipynb` and `solutions/NN_name/NN_name.ipynb` (their cells, not their outputs).
-Derived are the outputs of both and the whole of `exercises/`.
+Derived are the outputs of both, the whole of `exercises/`, and `data/embeddings/`.
 """
 
 import copy
@@ -251,6 +251,27 @@ def build(*, check: bool = False, only: str = "", say=print) -> list[Stale]:
             _write(path, to_text(new))
         if path in solutions():
             stale += _exercise(path, new, check=check, say=say)
+    return stale
+
+
+def embed(*, check: bool = False, say=print) -> list[Stale]:
+    """Make the vectors of the shop's documents and golden questions; return what was stale.
+
+    With `check`, write nothing.
+    """
+    from course_utils.models.shipping import ship
+    from course_utils.shop import documents, questions
+
+    collections = {
+        "documents": [document.page_content for document in documents.load()],
+        "questions": [question.question for question in questions.load(None)],
+    }
+    stale = []
+    for name, texts in collections.items():
+        say(f"vectors of {len(texts)} {name}")
+        if shipped := ship(name, texts, check=check):
+            why = f"{shipped.missing} vectors were missing, {shipped.stale} are of texts that are gone"
+            stale.append(Stale(shipped.file, why))
     return stale
 
 
