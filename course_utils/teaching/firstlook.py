@@ -62,10 +62,11 @@ def explain_error(raised: Mapping[str, Any]) -> str:
 
 
 def _where(raised: Mapping[str, Any]) -> str:
-    if not raised.get("line"):
-        return ""
-    code = f": `{raised['code']}`" if raised.get("code") and "`" not in raised["code"] else ""
-    return f" (line {raised['line']} of `{raised.get('function')}`{code})"
+    """Return " (line 3 of `f`: `return x`)" of a described exception, or as much of it as is known."""
+    function, code = raised.get("function"), raised.get("code")
+    line = f"line {raised['line']} of" if raised.get("line") else "in"
+    known = [f"`{part}`" for part in (function, code) if part and "`" not in part]
+    return f" ({line} {': '.join(known)})" if known else ""
 
 
 def _because(report: Any) -> str:

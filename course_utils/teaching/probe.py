@@ -11,21 +11,18 @@ import importlib
 import inspect
 import io
 import json
-import linecache
 import logging
 import math
 import re
-import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any
 
-ANSWERED, NOT_ATTEMPTED, WRONG_TYPE, BROKEN = "answered", "not attempted", "wrong type", "broken"
-MAX_TEXT, MAX_ITEMS, MAX_DEPTH, MAX_PRINTED = 20_000, 5_000, 12, 2_000
+from course_utils.teaching.raised import MAX_TEXT, described, steady
 
-_PACKAGE, _STDLIB = str(Path(__file__).parent.parent), sysconfig.get_path("stdlib")
+ANSWERED, NOT_ATTEMPTED, WRONG_TYPE, BROKEN = "answered", "not attempted", "wrong type", "broken"
+MAX_ITEMS, MAX_DEPTH, MAX_PRINTED = 5_000, 12, 2_000
 
 _EMPTY = re.compile(r"```\w*|--[^\n]*|[.…\s]")  # an untouched text: a fence, a comment, dots
 
@@ -138,36 +135,6 @@ def plain(value: Any, depth: int = 0) -> Any:
     return _placeholder(value)
 
 
-def described(error: BaseException) -> dict[str, Any]:
-    """Return what a person or a judge needs of an exception, addresses removed."""
-    facts: dict[str, Any] = {
-        "type": type(error).__name__,
-        "bases": [base.__name__ for base in type(error).__mro__],
-        "message": _message(error),
-        "notes": [str(note)[:MAX_TEXT] for note in getattr(error, "__notes__", ())][:3],
-        "function": "",
-        "line": None,
-        "code": "",
-        "causes": [],
-    }
-    frame = error.__traceback__
-    while frame is not None:  # the innermost line outside all libraries is the learner's own
-        code = frame.tb_frame.f_code
-        if not _library(code.co_filename):
-            facts["function"] = code.co_name
-            facts["line"] = frame.tb_lineno - code.co_firstlineno + 1
-            facts["code"] = linecache.getline(code.co_filename, frame.tb_lineno).strip()[:200]
-        frame = frame.tb_next
-    seen, cause = {id(error)}, error
-    while len(facts["causes"]) < 5:
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-        if cause is None or id(cause) in seen:
-            break
-        seen.add(id(cause))
-        facts["causes"].append(_message(cause))
-    return facts
-
-
 def is_stub(function: Callable) -> bool:
     """Return whether a function has no body of its own: a docstring, `...`, `pass`, `return None`."""
     code = getattr(inspect.unwrap(function), "__code__", None)
@@ -213,25 +180,12 @@ def _type_name(value: Any) -> str:
     return str(type(value).__name__)
 
 
-def _message(error: BaseException) -> str:
-    try:
-        notes = [str(note) for note in getattr(error, "__notes__", ())]
-        text = "\n".join([str(error), *notes])
-    except Exception:
-        text = "(its message cannot be shown)"
-    return _steady(text)
-
-
-def _steady(text: str) -> str:
-    return re.sub(r"0x[0-9a-fA-F]{4,}", "0x…", text)[:1_000]
-
-
 def _placeholder(value: Any) -> dict[str, str]:
     try:
         text = repr(value)
     except Exception:
         text = "(cannot be shown)"
-    return {"not_json": _type_name(value), "repr": _steady(text)[:200]}
+    return {"not_json": _type_name(value), "repr": steady(text)[:200]}
 
 
 def _fingerprint(args: tuple, kwargs: dict) -> str:
@@ -239,7 +193,3 @@ def _fingerprint(args: tuple, kwargs: dict) -> str:
         return json.dumps([args, kwargs], default=lambda other: None)
     except (TypeError, ValueError, RecursionError):
         return ""
-
-
-def _library(filename: str) -> bool:
-    return filename.startswith(("<frozen", _PACKAGE, _STDLIB)) or "site-packages" in filename

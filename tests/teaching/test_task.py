@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from course_utils.teaching import panel, tasks
+from course_utils.teaching.firstlook import explain_error
 from course_utils.teaching.task import Task, group
 from course_utils.teaching.verdict import NOT_YET, PASSED, Result, Verdict
 
@@ -231,3 +232,31 @@ def test_a_probe_that_broke_earns_nothing_and_says_why():
     said = "it stops with KeyError: 'x' (line 2 of `f`)."
     assert verdict.message == f"`add_limit` could not be tried out: {said}"
     assert TASK.judge("nonsense", {}).message == "`add_limit` could not be tried out."
+
+
+@pytest.mark.parametrize(
+    ("raised", "where"),
+    [
+        ({"line": 2, "function": "f", "code": "y = z"}, " (line 2 of `f`: `y = z`)"),
+        ({"line": 2, "function": "f", "code": ""}, " (line 2 of `f`)"),
+        ({"line": None, "function": "f", "code": "y = z"}, " (in `f`: `y = z`)"),
+        ({"line": None, "function": "", "code": "lambda: z"}, " (in `lambda: z`)"),
+        ({"line": None, "function": "", "code": "lambda: `z`"}, ""),
+        ({"line": None, "function": "", "code": ""}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_error_says_where_it_happened_as_well_as_it_can(raised, where):
+    said = explain_error({"type": "KeyError", "message": "'x'", **raised})
+    assert said == f"with KeyError: 'x'{where}."
+
+
+def test_a_learner_never_reads_the_name_that_python_gave():
+    def add_limit(sql, n=50):
+        return [one["sql"] for one in [sql]]
+
+    for answer in (add_limit, lambda sql, n=50: {}[sql]):
+        message = TASK.check(answer).message
+        assert "Error" in message
+        assert not [word for word in ("<lambda>", "<listcomp>", "<module>") if word in message]
+    assert '(line 2 of `add_limit`: `return [one["sql"] for one in [sql]]`)' in TASK.check(add_limit).message

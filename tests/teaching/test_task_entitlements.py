@@ -201,4 +201,24 @@ def test_wrong(answer, points, fragment):
 
 def test_what_is_right_is_said():
     says(CHECK(key_error), 1, "The four roles are right where all is marked.")
-    says(CHECK(seeing({**SEES, "partner": {"partner"}})), 1, "Bad marks and unknown roles are dealt with.")
+    message = CHECK(seeing({**SEES, "partner": {"partner"}})).message
+    assert message.startswith("Right so far: bad marks and unknown roles are dealt with. ")
+
+
+@pytest.mark.parametrize(
+    ("audience", "fragment"),
+    [
+        (lambda d: d.metadata["audience"], "KeyError: 'audience'"),
+        (lambda d: list(LEVEL).index(d.metadata.get("audience")), "ValueError: None is not in list"),
+        (lambda d: list(LEVEL).index(d.metadata.get("audience", "staff")), "'not public' is not in list"),
+        (lambda d: LEVEL[d.metadata.get("audience", "staff")], "KeyError: 'not public'"),
+    ],
+)
+def test_who_stops_at_a_bad_mark_hears_of_both_kinds(audience, fragment):
+    numbers = {role: {LEVEL[one] for one in sees} | sees for role, sees in SEES.items()}
+    says(
+        CHECK(seeing(numbers, audience=audience)),
+        1,
+        fragment,
+        "no audience, or one that does not exist: no error, they are merely for nobody.",
+    )

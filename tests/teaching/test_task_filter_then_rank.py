@@ -160,5 +160,15 @@ def test_cut_too_early_and_ties_by_position_earn_the_first_point():
 
 
 def test_what_is_right_is_said():
-    says(CHECK(cut_then_filter), 2, "Equal scores are in order.")
-    says(CHECK(sorts_in_place), 2, "The filter comes before the cut.")
+    for answer, right in (
+        (cut_then_filter, "Right so far: equal scores are in order. "),
+        (sorts_in_place, "Right so far: the filter comes before the cut. "),
+    ):
+        assert CHECK(answer).message.startswith(right)
+
+
+def test_the_passed_message_holds_for_every_way_that_passes():
+    """Who ranks first and filters then has passed as well."""
+    for answer in (reference, by_loop):
+        says(CHECK(answer), 3, "As many as fit")
+        assert "then rank" not in CHECK(answer).message

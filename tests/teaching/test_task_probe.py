@@ -141,6 +141,78 @@ def test_a_call_names_the_error_the_line_and_the_causes():
     assert "Exception" in raised["bases"]
 
 
+def fails_for(x):
+    """Words."""
+    return lambda one: one[x]
+
+
+def in_a_list(x):
+    """Words."""
+    return [
+        one["key"]
+        for one in x
+    ]  # fmt: skip
+
+
+def in_a_lambda(x):
+    return sorted(x, key=lambda one: one["key"])
+
+
+def in_a_generator(x):
+    found = (one["key"] for one in x)
+    return sum(found)
+
+
+def in_a_set_in_a_lambda(x):
+    y = 0
+    return list(map(lambda one: {it["key"] + y for it in [one]}, x))
+
+
+def in_a_text(x):
+    y = x
+    return eval('[one["key"] for one in y]', {"y": y})
+
+
+class Within:
+    def __call__(self, x):
+        return {one["key"]: 1 for one in x}
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "line"),
+    [
+        (in_a_list, "in_a_list", 4),
+        (in_a_lambda, "in_a_lambda", 2),
+        (in_a_generator, "in_a_generator", 2),
+        (in_a_set_in_a_lambda, "in_a_set_in_a_lambda", 3),
+        (in_a_text, "in_a_text", 3),
+        (Within(), "__call__", 2),
+        (lambda x: in_a_lambda(x), "in_a_lambda", 2),
+        # the function that made it is over: its name is known, its first line is not
+        (fails_for("key"), "fails_for", None),
+        (lambda x: fails_for("key")(x[0]), "fails_for", None),
+        # no function at all
+        (lambda x: x[0]["key"], "", None),
+        (lambda x: [one["key"] for one in x], "", None),
+    ],
+)
+def test_an_error_names_a_function_that_somebody_has_named(function, name, line):
+    raised = probe.called(function, [{}])["raised"]
+    assert (raised["function"], raised["line"]) == (name, line)
+    assert raised["code"]
+
+
+def test_a_named_function_within_another_is_its_own():
+    def outer(x):
+        def inner(one):
+            return any(it["key"] for it in [one])
+
+        return inner(x)
+
+    raised = probe.called(outer, {})["raised"]
+    assert (raised["function"], raised["line"]) == ("inner", 2)
+
+
 def test_a_call_survives_recursion_exit_and_hostile_errors():
     def endless():
         return endless()

@@ -25,7 +25,9 @@ def imports_of(path):
 
 
 @pytest.mark.parametrize(
-    "path", sorted(ROOM.glob("tasks/*_probes.py")) + [ROOM / "probe.py"], ids=lambda p: p.name
+    "path",
+    sorted(ROOM.glob("tasks/*_probes.py")) + [ROOM / "probe.py", ROOM / "raised.py"],
+    ids=lambda p: p.name,
 )
 def test_probes_import_no_judge_and_hold_no_reference(path):
     names = list(imports_of(path))

@@ -1,5 +1,7 @@
 """The check of the re-sync: on right answers, differently written right ones, and wrong ones."""
 
+from itertools import permutations
+
 import pytest
 from checking import says
 
@@ -150,6 +152,28 @@ def test_right(answer):
 )
 def test_wrong(answer, points, fragment):
     says(CHECK(answer), points, fragment)
+
+
+def in_the_order(*places, of=reference):
+    return lambda seen, now: tuple(of(seen, now)[place] for place in places)
+
+
+@pytest.mark.parametrize("places", [it for it in permutations(range(3)) if it not in {(0, 1, 2), (2, 1, 0)}])
+def test_the_right_lists_in_another_order_are_called_that(places):
+    in_place = sum(place == number for number, place in enumerate(places))
+    order = "The three lists are right and in another order than add, update, delete."
+    result = CHECK(in_the_order(*places))
+    says(result, in_place)
+    assert result.message == order
+    unsorted = in_the_order(*places, of=lambda *both: [ids[::-1] for ids in reference(*both)])
+    assert CHECK(unsorted).message == order
+
+
+def test_two_lists_have_changed_places_whatever_the_third_one_holds():
+    without = changed(update=lambda seen, now, _: [])
+    says(CHECK(in_the_order(2, 1, 0, of=without)), 0, "`add` and `delete` have changed places")
+    assert "changed places" not in CHECK(in_the_order(2, 0, 1)).message
+    assert "changed places" not in CHECK(in_the_order(2, 0, 1, of=without)).message
 
 
 def test_what_is_right_is_said():

@@ -60,6 +60,35 @@ def after_the_ranking(factor):
     return find
 
 
+def one_field_before(key, factor):
+    """Return an answer whose store filters by one of the fields; the other is tested after the cut."""
+
+    def find(store, question, city, tier, k=3):
+        asked = {"city": city, "tier": tier}
+        found = store.similarity_search(
+            question, k=factor * k, filter=lambda d: d.metadata[key] == asked[key]
+        )
+        return ids([d for d in found if fits(city, tier)(d)][:k])
+
+    return find
+
+
+def cut_at(most):
+    def find(store, question, city, tier, k=3):
+        found = store.similarity_search(question, k=most)
+        return ids([d for d in found if fits(city, tier)(d)][:k])
+
+    return find
+
+
+def k_forgotten(store, question, city, tier, k=3):
+    return ids(store.similarity_search(question, filter=fits(city, tier))[:k])
+
+
+def k_of_its_own(own):
+    return lambda store, question, city, tier, k=3: reference(store, question, city, tier, own)[:k]
+
+
 def pune_gold(store, question, city, tier, k=3):
     return ids(store.similarity_search(question, k=k, filter=fits("Pune", "gold")))
 
@@ -81,6 +110,20 @@ def empties_the_store(store, question, city, tier, k=3):
 
 def a_dict_as_filter(store, question, city, tier, k=3):
     return ids(store.similarity_search(question, k=k, filter={"city": city, "tier": tier}))
+
+
+def filtered_by(filter):
+    """Return an answer that gives the store `filter(city, tier)`."""
+
+    def find(store, question, city, tier, k=3):
+        return ids(store.similarity_search(question, k=k, filter=filter(city, tier)))
+
+    return find
+
+
+def by_retriever_and_dict(store, question, city, tier, k=3):
+    retriever = store.as_retriever(search_kwargs={"k": k, "filter": {"city": city}})
+    return ids(retriever.invoke(question))
 
 
 def raises_when_nobody_fits(store, question, city, tier, k=3):
@@ -128,6 +171,13 @@ def test_right(answer):
         (searching(right, k=lambda k: 3), 1, "3 ids come back; at most 2 may"),
         (searching(right, k=lambda k: min(k, 3)), 1, "does k reach the store"),
         (searching(right, k=lambda k: 1000), 1, "at most 3 may"),
+        (k_forgotten, 1, "10 customers fit and 4 came back: does k reach the store"),
+        (k_of_its_own(1), 1, "does k reach the store"),
+        (k_of_its_own(5), 1, "does k reach the store"),
+        *((cut_at(most), 1, "a filter after the cut") for most in (3, 4, 20, 40, 60, 90, 120, 150)),
+        *((after_the_ranking(factor), 1, "a filter after the cut") for factor in (20, 50, 100)),
+        *((one_field_before("city", factor), 1, "a filter after the cut") for factor in (1, 5, 20)),
+        *((one_field_before("tier", factor), 1, "a filter after the cut") for factor in (1, 5, 20, 40)),
         # the order, the question, the store
         (searching(right, order=lambda found: sorted(ids(found))), 1, "their order is not"),
         (searching(right, order=lambda found: ids(found)[::-1]), 1, "their order is not"),
@@ -153,6 +203,54 @@ def test_wrong(answer, points, fragment):
 
 def test_a_filter_after_the_ranking_is_right_on_three_customers():
     says(CHECK(after_the_ranking(1)), 1, "The three customers are right.")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        a_dict_as_filter,
+        by_retriever_and_dict,
+        filtered_by(lambda city, tier: city == "Pune"),
+        filtered_by(lambda city, tier: lambda metadata: metadata["city"] == city),
+        filtered_by(lambda city, tier: lambda metadata: metadata.get("city") == city),
+        filtered_by(lambda city, tier: lambda city, tier: True),
+        filtered_by(lambda city, tier: lambda: True),
+    ],
+)
+def test_what_the_filter_of_this_store_is(answer):
+    says(CHECK(answer), 0, ". This store's `filter` is a function, called with a Document.")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda store, question, city, tier, k=3: store(question),
+        lambda store, question, city, tier, k=3: [d["id"] for d in store.similarity_search(question, k=k)],
+        lambda store, question, city, tier, k=3: ids(store.similarity_search()),
+        filtered_by(lambda city, tier: lambda d: d.metadata["town"] == city),
+        filtered_by(lambda city, tier: lambda d: d.metadata("city") == city),
+    ],
+)
+def test_other_errors_have_nothing_to_do_with_what_a_filter_is(answer):
+    message = CHECK(answer).message
+    assert "Error" in message
+    assert "This store's `filter`" not in message
+
+
+def test_the_passed_message_holds_for_every_way_that_passes():
+    """Who looks at all customers and filters then has passed, and no filter has decided first."""
+    for answer in (reference, cut_at(10_000)):
+        says(CHECK(answer), 2, "Both fields are exact, and nobody who fits is lost.")
+
+
+def test_one_customer_alone_fits_and_is_the_last_whatever_is_tested_first():
+    (search,) = [it for it in _SEARCHES if it.k == 1]
+    every = ranked(search)
+    (only,) = [it for it in every if (it["city"], it["tier"]) == (search.city, search.tier)]
+    assert [it for it in every if it["city"] == search.city][29:] == [only]
+    assert [it for it in every if it["tier"] == search.tier][-1] == only
+    assert every.index(only) > 170
+    says(CHECK(cut_at(150)), 1, "a filter after the cut")
 
 
 def test_the_large_store_has_fewer_fits_than_a_cut_would_find():

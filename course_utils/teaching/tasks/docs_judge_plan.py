@@ -22,6 +22,7 @@ def _with(changes: Mapping[str, str] | None = None, without: tuple[str, ...] = (
     return {id: text for id, text in every.items() if id not in without}
 
 
+_ALL = "all of it happens at once"  # three lists, none of them empty: whichever is which shows
 # What has happened, in words, and the index and the shop, in an order that is not sorted.
 _CASES: dict[str, tuple[Texts, Texts]] = {
     "nothing has changed": (_with(), _with()),
@@ -39,7 +40,7 @@ _CASES: dict[str, tuple[Texts, Texts]] = {
     "a text was empty and still is": (_with({_LAMP: ""}), _with({_LAMP: ""})),
     "a text was empty and no longer is": (_with({_LAMP: ""}), _with()),
     "a text has become empty": (_with(), _with({_LAMP: ""})),
-    "all of it at once": (
+    _ALL: (
         _with({"product:40": "Rope.", "product:18": "Bottle."}),
         _with({
             _MUG: "Steel mug, new.",
@@ -63,19 +64,14 @@ class Resync:
     def judge(self, report: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
         """Compare the three lists of each case with the right ones."""
         troubles: dict[str, str] = {}
-        manners = ""
+        manners = order = ""
         for (says, (seen, now)), call in zip(_CASES.items(), report["calls"], strict=True):
             if shape := _shape(call):
                 return Verdict(0, NOT_YET, f"Where {says}, {shape}", 1)
             want = _wanted(seen, now)
             got = dict(zip(_LISTS, call["returned"], strict=True))
-            if _swapped(got, want):
-                return Verdict(
-                    0,
-                    NOT_YET,
-                    f"Where {says}, `add` and `delete` have changed places: the index is to follow the shop.",
-                    1,
-                )
+            if says == _ALL:
+                order = _order(got, want)
             for name in _LISTS:
                 if sorted(got[name]) != want[name]:
                     troubles.setdefault(name, f"Where {says}, {_trouble(name, got[name], seen, now)}")
@@ -87,8 +83,12 @@ class Resync:
             return Verdict(
                 3, PASSED, "What changed is embedded again, what is gone leaves, the rest is left alone."
             )
+        if "changed places" in order:
+            return Verdict(0, NOT_YET, order, 1)
         right = [f"`{name}`" for name in _LISTS if name not in troubles]
         points = max(0, len(right) - bool(manners))
+        if order:
+            return Verdict(points, NOT_YET, order, 3)
         begin = f"Right so far: {', '.join(right)}. " if troubles and right else ""
         return Verdict(points, NOT_YET, begin + (next(iter(troubles.values()), "") or manners), 2)
 
@@ -119,9 +119,14 @@ def _shape(call: Mapping[str, Any]) -> str:
     return ""
 
 
-def _swapped(got: Mapping[str, list[str]], want: Mapping[str, list[str]]) -> bool:
-    crossed = sorted(got["add"]) == want["delete"] and sorted(got["delete"]) == want["add"]
-    return crossed and want["add"] != want["delete"]
+def _order(got: Mapping[str, list[str]], want: Mapping[str, list[str]]) -> str:
+    """Return in words that right lists stand in the wrong places, "" if they do not."""
+    lists, right = [sorted(got[name]) for name in _LISTS], [want[name] for name in _LISTS]
+    if lists[0] == right[2] and lists[2] == right[0]:
+        return "`add` and `delete` have changed places: the index is to follow the shop."
+    if lists != right and sorted(lists) == sorted(right):
+        return "The three lists are right and in another order than add, update, delete."
+    return ""
 
 
 def _trouble(name: str, got: list[str], seen: Texts, now: Texts) -> str:

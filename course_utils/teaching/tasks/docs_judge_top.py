@@ -58,7 +58,7 @@ _CASES = (
     Case("ties", "with equal scores and k=3", _EQUAL, 3, {}),
     Case("ties", "with equal scores, the list the other way round", _EQUAL[::-1], 2, {}),
 )
-_RIGHT = {"cut": "The filter comes before the cut.", "ties": "Equal scores are in order."}
+_RIGHT = {"cut": "the filter comes before the cut.", "ties": "equal scores are in order."}
 
 
 class FilterThenRank:
@@ -90,10 +90,12 @@ class FilterThenRank:
                 "who holds it.",
             )
         if not troubles:
-            return Verdict(3, PASSED, "Filter, then rank, then cut: as many as there are, never fewer.")
+            return Verdict(
+                3, PASSED, "As many as fit and never fewer, the best first, equal scores always in one order."
+            )
         part, trouble = next(iter(troubles.items()))
-        right = " ".join(text for name, text in _RIGHT.items() if name not in troubles)
-        return Verdict(3 - len(troubles), NOT_YET, f"{right} {trouble}".strip(), 2 if part == "cut" else 3)
+        right = "".join(f"Right so far: {text} " for name, text in _RIGHT.items() if name not in troubles)
+        return Verdict(3 - len(troubles), NOT_YET, right + trouble, 2 if part == "cut" else 3)
 
 
 def _best(scored: Scored) -> Scored:

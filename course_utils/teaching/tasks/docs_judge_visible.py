@@ -76,7 +76,7 @@ class Entitlements:
         if points == 2:
             return Verdict(2, PASSED, "Each role sees its own, and what nobody marked is seen by nobody.")
         if known:
-            right = "Bad marks and unknown roles are dealt with. " if points else ""
+            right = "Right so far: bad marks and unknown roles are dealt with. " if points else ""
             return Verdict(points, NOT_YET, right + known, 1)
         return Verdict(points, NOT_YET, f"The four roles are right where all is marked. {closed}", 2)
 
@@ -138,7 +138,8 @@ def _leak(call: Mapping[str, Any], role: str) -> str:
     """Return which unmarked or wrongly marked document a role saw, or that it saw nothing at all."""
     if shape := _shape(call, role):
         return shape + (
-            " Some of these documents have no audience: no error, they are merely for nobody."
+            " Some of these documents have no audience, or one that does not exist: no error, they are "
+            "merely for nobody."
             if "raised" in call
             else ""
         )

@@ -1,5 +1,7 @@
 """The probing half of exercise 02: what is called, on which documents. Nothing here knows what is right."""
 
+import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +10,9 @@ from course_utils.teaching.probe import called, plain, takes_function
 if TYPE_CHECKING:
     from langchain_core.vectorstores import InMemoryVectorStore
 
+# What Python says where the store cannot call its filter, and where a filter takes a Document for a dict.
+_NOT_CALLED = re.compile(r"object is not callable|positional argument")
+_NO_DICT = re.compile(r"^'Document' object")
 _SIZE = 32  # of the made-up vectors: enough to tell some hundred customers apart
 
 
@@ -20,7 +25,7 @@ def row_to_document(to_document: Any, inputs: Mapping[str, Any]) -> dict[str, An
 @takes_function
 def two_fields(find: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Call find on a fresh store of the case's customers, and say whether the store was changed."""
-    calls = []
+    calls, find = [], _explaining_filters(find)
     for case in inputs["cases"]:
         store = customer_store(inputs["shops"][case["shop"]])
         before = plain(_held(store))
@@ -82,6 +87,32 @@ def customer_store(customers: Sequence[Mapping[str, Any]]) -> "InMemoryVectorSto
 
 def _held(store: "InMemoryVectorStore") -> dict[str, Any]:
     return {id: [it["text"], it["metadata"]] for id, it in store.store.items()}
+
+
+def _explaining_filters(find: Callable) -> Callable:
+    """Return `find` with a note on the errors that come of not knowing what this store's filter is."""
+
+    @functools.wraps(find)
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return find(*args, **kwargs)
+        except (TypeError, AttributeError) as error:
+            if _from_filter(error):
+                error.add_note("This store's `filter` is a function, called with a Document.")
+            raise
+
+    return explained
+
+
+def _from_filter(error: BaseException) -> bool:
+    searching = store_itself = False
+    frame = error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        store_itself = "langchain_core" in code.co_filename
+        searching = searching or (store_itself and "similarity_search" in code.co_name)
+        frame = frame.tb_next
+    return searching and bool((_NOT_CALLED if store_itself else _NO_DICT).search(str(error)))
 
 
 def _keeping(condition: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
