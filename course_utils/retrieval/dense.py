@@ -4,15 +4,15 @@ The order of work is the point: who asks and the filter decide first, the rankin
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, field_validator
+from pydantic import ConfigDict, InstanceOf, field_validator
 
 from .caller import Caller
-from .documents import Documents
+from .documents import Documents, checked
 from .filters import Filter
 
 if TYPE_CHECKING:
@@ -24,12 +24,56 @@ NOISE = 1e-5
 _DIGITS = 6
 
 
+class _Shelf(NamedTuple):
+    """Documents and the FAISS index of their vectors, position for position. It never changes."""
+
+    held: Documents
+    index: Any
+
+    @classmethod
+    def filled(cls, held: Documents, table: np.ndarray) -> "_Shelf":
+        """Return the shelf of some documents and their unit vectors (documents, size)."""
+        import faiss
+
+        index = faiss.IndexFlatIP(table.shape[1])
+        index.add(np.ascontiguousarray(table, dtype=np.float32))
+        return cls(held, index)
+
+    @property
+    def size(self) -> int | None:
+        """The length of a vector; None while there is none."""
+        return None if self.index is None else self.index.d
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """Return the stored vectors at some positions, float32."""
+        if self.index is None or not len(places):
+            return np.empty((0, self.size or 0), dtype=np.float32)
+        return self.index.reconstruct_batch(places)
+
+    def nearest(self, query: np.ndarray, seen: np.ndarray, k: int) -> np.ndarray:
+        """Return the positions of the k nearest of those seen, and of all that might tie with the last."""
+        import faiss
+
+        left = int(seen.sum())
+        only = faiss.IDSelectorBitmap(np.packbits(seen, bitorder="little"))
+        asked = min(k + 8, left)
+        while True:
+            scores, places = self.index.search(
+                query[None].astype(np.float32), asked, params=faiss.SearchParameters(sel=only)
+            )
+            if asked == left or scores[0, k - 1] - scores[0, -1] > NOISE:
+                return places[0]
+            asked = min(4 * asked, left)
+
+
 class DenseIndex:
     """Documents with unit vectors in FAISS's flat inner-product index: exact search, no training.
 
     embeddings: any LangChain Embeddings. Vectors are made from a document's text, brought to length 1, and
     kept for as long as the text stays the same. vectors: given instead, shape (documents, size), any float.
-    Raises ValueError for documents without id or audience, and for vectors that are not finite or zero.
+    Documents are copied in and copied out. Any number of searches may run beside one writer, since each
+    looks at one state as a whole; writers must take turns. Raises ValueError for documents without id or
+    audience, and for vectors that are not finite or zero.
     """
 
     def __init__(
@@ -40,25 +84,24 @@ class DenseIndex:
         vectors: Any = None,
     ) -> None:
         self.embeddings = embeddings
-        self._held = Documents()
-        self._index: Any = None
-        self._add(self._held.checked(documents), vectors)
+        self._shelf = _Shelf(Documents(), None)
+        self._add(checked(documents), vectors)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._shelf.held)
 
     @property
     def documents(self) -> Mapping[str, Document]:
-        """The documents by id, to read."""
-        return self._held.by_id
+        """Copies of the documents by id, to read."""
+        return self._shelf.held
 
     def add_documents(self, documents: Sequence[Document], ids: Sequence[str] | None = None) -> list[str]:
         """Add documents, or replace those with the same id; returns the ids.
 
         A text that its id already had is not embedded again, so new metadata alone cost nothing. `ids` is
-        there for LangChain's habit and must be the documents' own.
+        there for LangChain's habit and must be the documents' own. All are added, or after an error none.
         """
-        fresh = self._held.checked(documents)
+        fresh = checked(documents)
         own = [document.id for document in fresh]
         if ids is not None and list(ids) != own:
             raise ValueError("ids must be those of the documents, in their order; or leave them out.")
@@ -67,9 +110,11 @@ class DenseIndex:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove documents by id; an id that is not there is no error."""
-        if len(self._held):
-            rows = self._rows(np.arange(len(self._held)))
-            self._fill(rows[self._held.drop(ids)])
+        if isinstance(ids, str) or ids is None:
+            raise TypeError(f"ids must be a list of ids, such as ['product:7'], not {ids!r}.")
+        held, stay = self._shelf.held.without(ids)
+        if len(stay) < len(self):
+            self._shelf = _Shelf.filled(held, self._shelf.rows(stay))
 
     def search(
         self, question: str | np.ndarray, *, caller: Caller, k: int = 5, filter: Filter | None = None
@@ -78,97 +123,81 @@ class DenseIndex:
 
         The score is the cosine, at most 1. Fewer than k come back only where fewer are left by the filter.
         """
-        found = []
-        for id, score in self.ranking(question, caller=caller, k=k, filter=filter):
-            document = self._held.at(self._held.place(id))
-            found.append(document.model_copy(update={"metadata": document.metadata | {"score": score}}))
-        return found
+        held, best = self._best(question, caller, k, filter)
+        return [held.at(place, score=score) for place, score in best]
 
     def ranking(
         self, question: str | np.ndarray, *, caller: Caller, k: int = 5, filter: Filter | None = None
     ) -> list[tuple[str, float]]:
         """Return (id, cosine) of the k best, best first, ties by id; the question may be given as its vector.
 
-        Raises ValueError for a k below 1 and for a filter with a key that no document has.
+        Raises ValueError for a k below 1 and for a filter with a key that no document has which the caller
+        may see.
         """
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise ValueError(f"k must be a whole number of at least 1, not {k!r}.")
-        seen = self._held.mask(caller, filter)
-        left = int(seen.sum())
-        if not left:
-            return []
-        query = self._query(question)
-        places = self._nearest(query, seen, min(k, left), left)
-        exact = (self._rows(places).astype(np.float64) * query).sum(axis=1)
-        scores = np.clip(np.round(exact, _DIGITS), -1, 1).tolist()
-        ids = [self._held.at(place).id for place in places]
-        return sorted(zip(ids, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))[:k]
+        held, best = self._best(question, caller, k, filter)
+        return [(held.id_at(place), score) for place, score in best]
 
     def retriever(self, *, caller: Caller, k: int = 5, filter: Filter | None = None) -> "DenseRetriever":
         """Return a LangChain retriever for one caller; it costs nothing, so make one for each request."""
         return DenseRetriever(index=self, caller=caller, k=k, filter=filter)
 
-    def _nearest(self, query: np.ndarray, seen: np.ndarray, k: int, left: int) -> np.ndarray:
-        """Return the positions of the k nearest that are seen, and of all that might tie with the last."""
-        import faiss
-
-        only = faiss.IDSelectorBitmap(np.packbits(seen, bitorder="little"))
-        asked = min(k + 8, left)
-        while True:
-            scores, places = self._index.search(
-                query[None].astype(np.float32), asked, params=faiss.SearchParameters(sel=only)
-            )
-            if asked == left or scores[0, k - 1] - scores[0, -1] > NOISE:
-                return places[0]
-            asked = min(4 * asked, left)
+    def _best(
+        self, question: str | np.ndarray, caller: Caller, k: int, filter: Filter | None
+    ) -> tuple[Documents, list[tuple[int, float]]]:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(f"k must be a whole number of at least 1, not {k!r}.")
+        if not self._shelf.held.mask(caller, filter).any():
+            return self._shelf.held, []  # nothing to find, so no model is loaded for the question
+        query = self._query(question)
+        shelf = self._shelf  # once, and after the wait: documents, mask and vectors that belong together
+        seen = shelf.held.mask(caller, filter)
+        if not seen.any():
+            return shelf.held, []
+        places = shelf.nearest(query, seen, min(int(k), int(seen.sum())))
+        exact = (shelf.rows(places).astype(np.float64) * query).sum(axis=1)
+        scores = np.clip(np.round(exact, _DIGITS), -1, 1).tolist()
+        pairs = zip(places.tolist(), scores, strict=True)
+        return shelf.held, sorted(pairs, key=lambda pair: (-pair[1], shelf.held.id_at(pair[0])))[:k]
 
     def _query(self, question: str | np.ndarray) -> np.ndarray:
-        if not isinstance(question, str):
-            return _unit(np.atleast_2d(question), ["the question"], self._index.d)[0]
-        if self.embeddings is None:
-            raise ValueError("This index has no embeddings: give the question as a vector.")
-        vector = self.embeddings.embed_query(question)
-        return _unit(np.atleast_2d(vector), ["the question"], self._index.d)[0]
+        if isinstance(question, str):
+            if self.embeddings is None:
+                raise ValueError("This index has no embeddings: give the question as a vector.")
+            question = self.embeddings.embed_query(question)
+        return _unit(np.atleast_2d(question), ["the question"], self._shelf.size)[0]
 
     def _add(self, documents: list[Document], vectors: Any = None) -> None:
         if not documents:
+            if vectors is not None and len(vectors):
+                raise ValueError(f"{len(vectors)} vectors were given, and no documents.")
             return
-        old = self._rows(np.arange(len(self._held)))
+        held = self._shelf.held
+        old = self._shelf.rows(np.arange(len(held)))
         if vectors is None:
-            made = iter(self._embed([d.page_content for d in documents if not self._knows(d)]))
-            vectors = [old[self._held.place(d.id)] if self._knows(d) else next(made) for d in documents]
-        size = self._index.d if self._index is not None else None
+            made = iter(self._embed([d.page_content for d in documents if not held.has_text(d)]))
+            vectors = [old[held.place(d.id)] if held.has_text(d) else next(made) for d in documents]
+        size = self._shelf.size if len(held) else None
         fresh = _unit(np.asarray(vectors), [document.id for document in documents], size)
-        self._held.put(documents)
-        table = np.empty((len(self._held), fresh.shape[1]), dtype=np.float32)
+        held = held.replaced(documents)
+        table = np.empty((len(held), fresh.shape[1]), dtype=np.float32)
         table[: len(old)] = old if len(old) else 0
-        table[[self._held.place(document.id) for document in documents]] = fresh
-        self._fill(table)
+        table[[held.place(document.id) for document in documents]] = fresh
+        self._shelf = _Shelf.filled(held, table)
 
-    def _knows(self, document: Document) -> bool:
-        place = self._held.place(document.id)
-        return place is not None and self._held.at(place).page_content == document.page_content
-
-    def _embed(self, texts: list[str]) -> np.ndarray | list[list[float]]:
+    def _embed(self, texts: list[str]) -> Sequence[Any]:
         if not texts:
             return []
         if self.embeddings is None:
             raise ValueError("Give embeddings, or vectors: texts must become vectors to be compared.")
-        if hasattr(self.embeddings, "array"):  # the course's own: no detour through lists of floats
-            return self.embeddings.array(texts)
-        return self.embeddings.embed_documents(texts)
-
-    def _rows(self, places: np.ndarray) -> np.ndarray:
-        """Return the stored vectors at some positions, float32."""
-        if self._index is None or not len(places):
-            return np.empty((0, self._index.d if self._index else 0), dtype=np.float32)
-        return self._index.reconstruct_batch(places)
-
-    def _fill(self, table: np.ndarray) -> None:
-        import faiss
-
-        self._index = faiss.IndexFlatIP(table.shape[1])
-        self._index.add(np.ascontiguousarray(table, dtype=np.float32))
+        # The course's own has `array`: no detour through lists of floats.
+        embed = getattr(self.embeddings, "array", self.embeddings.embed_documents)
+        made = embed(texts)
+        if made is None or len(made) != len(texts):
+            count = "none" if made is None else len(made)
+            raise ValueError(
+                f"{len(texts)} texts went to the embedding model, and {count} vectors came back."
+            )
+        return made
 
 
 def _unit(table: np.ndarray, names: Sequence[str], size: int | None) -> np.ndarray:
@@ -176,7 +205,11 @@ def _unit(table: np.ndarray, names: Sequence[str], size: int | None) -> np.ndarr
     if table.ndim != 2 or len(table) != len(names) or (size is not None and table.shape[1] != size):
         wanted = f"({len(names)}, {size or 'any'})"
         raise ValueError(f"Vectors of shape {wanted} are needed, found {table.shape}.")
+    if np.iscomplexobj(table):
+        raise ValueError("Vectors of real numbers are needed, found complex ones.")
     table = table.astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        table = table / np.abs(table).max(axis=1, keepdims=True)  # else a square of 1e200 is infinite
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
     bad = np.flatnonzero(~np.isfinite(lengths[:, 0]) | (lengths[:, 0] == 0))
     if len(bad):
@@ -192,10 +225,10 @@ class DenseRetriever(BaseRetriever):
     `caller` has no default: whoever makes a retriever must say for whom.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", frozen=True)
 
     index: DenseIndex
-    caller: Caller
+    caller: Annotated[Caller, InstanceOf()]  # a dictionary is not taken for one
     k: int = 5
     filter: Filter | None = None
 

@@ -4,63 +4,24 @@ Equality, membership and ranges, on text, numbers and dates. A value of another 
 raises: the text "N/A" is neither below 50 nor above it, and the number 1 is not True.
 """
 
-import datetime
-import decimal
-import math
-import numbers
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
+from .values import Plain, day, plain
 
-_LARGEST = 2**63 - 1  # of a whole number in SQLite
-_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 # The words that SQLite takes for no name unless they are quoted.
 _WORDS = """
+cast current_date current_time current_timestamp false raise true
 add all alter and as autoincrement between case check collate commit constraint create default deferrable
 delete distinct drop else escape except exists foreign from group having in index insert intersect into is
 isnull join limit not nothing notnull null on or order primary references returning select set table then to
 transaction union unique update using values when where
 """
 _RESERVED = frozenset(_WORDS.split())
+_ROWIDS = ("rowid", "oid", "_rowid_")  # they name the row's number where no column is called so
 _BOUNDS = {"at_least": ">=", "above": ">", "at_most": "<=", "below": "<"}
-
-
-class Plain(NamedTuple):
-    """A value with its kind, so that only like is compared with like: none, flag, number or text."""
-
-    kind: str
-    value: Any
-
-
-def plain(value: Any) -> Plain | None:
-    """Return the value as it is compared, or None where it is nothing that compares (a list, NaN)."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None:
-        return Plain("none", None)
-    if isinstance(value, bool):
-        return Plain("flag", value)
-    if isinstance(value, int):
-        return Plain("number", value) if abs(value) <= _LARGEST else None
-    if isinstance(value, numbers.Real | decimal.Decimal):
-        return None if math.isnan(value) else Plain("number", float(value))
-    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
-        return Plain("text", value.isoformat())
-    return Plain("text", str(value)) if isinstance(value, str) else None
-
-
-def day(value: Any) -> str | None:
-    """Return a date, or text that is one, as "2026-03-31"; None for anything else."""
-    found = plain(value)
-    if found is None or found.kind != "text" or not _DAY.fullmatch(found.value):
-        return None
-    try:
-        return datetime.date.fromisoformat(found.value).isoformat()
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True)
@@ -77,13 +38,14 @@ class Range:
     below: Any = None
 
     def __post_init__(self) -> None:
-        given = self.bounds()
-        if not given:
-            raise ValueError("A Range needs a bound: at_least, at_most, above or below.")
-        for name, bound in given:
+        for name in _BOUNDS:
+            bound = getattr(self, name)
             found = plain(bound)
-            if not (found and found.kind == "number") and day(bound) is None:
+            if bound is not None and not (found and found.kind == "number") and day(bound) is None:
                 raise ValueError(f"{name} must be a number or a date such as 2026-03-31, not {bound!r}.")
+            object.__setattr__(self, name, found.value)  # equal bounds are one, however they were written
+        if not (given := self.bounds()):
+            raise ValueError("A Range needs a bound: at_least, at_most, above or below.")
         if len({self._kind(bound) for _, bound in given}) > 1:
             raise ValueError(f"The bounds of a Range must be all numbers or all dates: {self}.")
 
@@ -96,9 +58,8 @@ class Range:
         return self._kind(self.bounds()[0][1])
 
     def bounds(self) -> list[tuple[str, Any]]:
-        """Return the bounds that were given, by name; dates as text."""
-        every = ((name, getattr(self, name)) for name in _BOUNDS)
-        return [(name, day(bound) or bound) for name, bound in every if bound is not None]
+        """Return the bounds that were given, by name: dates as text, numbers as Python's own."""
+        return [(name, it) for name in _BOUNDS if (it := getattr(self, name)) is not None]
 
     def holds(self, value: Any) -> bool:
         """Return whether a value lies in the range; a value of another type does not."""
@@ -140,6 +101,9 @@ class Filter:
     """
 
     def __init__(self, conditions: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        for key in conditions or {}:
+            if not isinstance(key, str):
+                raise ValueError(f"A key of the metadata is a text, not {key!r}.")
         self.conditions = tuple(
             (key, _condition(key, it)) for key, it in ({**(conditions or {})} | more).items()
         )
@@ -150,7 +114,12 @@ class Filter:
 
         >>> Filter.from_json({"category": "Kitchen", "price": {"below": 1000}})
         """
-        return cls({key: Range(**it) if isinstance(it, dict) else it for key, it in conditions.items()})
+        if not isinstance(conditions, Mapping):
+            raise ValueError(f"A filter is an object of conditions by key, not {conditions!r}.")
+        for key, it in conditions.items():
+            if isinstance(it, Mapping) and not it.keys() <= _BOUNDS.keys():
+                raise ValueError(f"{key}: a range has the bounds {', '.join(_BOUNDS)}, not {', '.join(it)}.")
+        return cls({key: Range(**it) if isinstance(it, Mapping) else it for key, it in conditions.items()})
 
     def __and__(self, other: "Filter") -> "Filter":
         if not isinstance(other, Filter):
@@ -183,7 +152,8 @@ class Filter:
     def sql(self) -> Where:
         """Return it as an SQLite predicate over columns of the same names, with named parameters.
 
-        `typeof` and `date` keep values of another type out, as `matches` does. True and False are 1 and 0.
+        `typeof` and `date` keep values of another type out, as `matches` does. True and False are 1 and 0,
+        and a column declared with a collation, such as NOCASE, compares texts by it.
         """
         params: dict[str, Any] = {}
 
@@ -223,10 +193,10 @@ def _said(condition: Range | frozenset[Plain]) -> str:
 
 def _quoted(key: str) -> str:
     """Return a column's name for SQL; in brackets if odd, since an unknown name in quotes would be a text."""
+    if "]" in key or "\0" in key or key.lower() in _ROWIDS:
+        raise ValueError(f"No column of SQLite can be called {key!r} in a query.")
     if re.fullmatch(r"[A-Za-z_]\w*", key, re.ASCII) and key.lower() not in _RESERVED:
         return key
-    if "]" in key or "\0" in key:
-        raise ValueError(f"No column of SQLite can be called {key!r} in a query.")
     return f"[{key}]"
 
 

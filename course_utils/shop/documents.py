@@ -120,11 +120,12 @@ def changed_since(
     """Return what differs between the shop now and a `snapshot` taken earlier.
 
     Every row is compared, by a hash: a date of change would miss deleted rows, and rows of another table
-    whose values stand in the text, such as a product's name in its reviews. Ids of other tables in `seen`
-    are left alone.
+    whose values stand in the text, such as a product's name in its reviews. The ids of these tables
+    (`product:…`) are the shop's; all others in `seen` are left alone.
     """
+    tables = _chosen(tables)
     now = load(tables, path)
-    prefixes = tuple(f"{table.removesuffix('s')}:" for table in _chosen(tables))
+    prefixes = tuple(f"{table.removesuffix('s')}:" for table in tables)
     gone = {id for id in seen if id.startswith(prefixes)} - {document.id for document in now}
     return Changes(
         added=[document for document in now if document.id not in seen],
@@ -144,12 +145,24 @@ def sync(
 
     Only new and changed documents are given to the store, so nothing else is embedded again. What the store
     holds is asked of a `DenseIndex` or an InMemoryVectorStore itself; for another store give `seen`, the
-    `snapshot` from the last time. Deletes first: if it is interrupted, running it again finishes it.
+    `snapshot` from the last time, and one that ignores ids it does not have. What may no longer be seen goes
+    first: deleted rows and old versions. If it is interrupted, running it again finishes it.
     """
     changes = changed_since(_held(store) if seen is None else seen, tables, path)
-    if changes.deleted:
-        store.delete(changes.deleted)
-    fresh = changes.added + changes.updated
+    held = getattr(store, "documents", None)
+    old = [document.id for document in changes.updated]
+    if isinstance(held, Mapping):
+        # The index keeps the vector of a text that stays, so such a document needs no embedding and comes
+        # first; of the others the old version goes, lest it be seen while the model is away.
+        same = [d for d in changes.updated if held[d.id].page_content == d.page_content]
+        if same:
+            store.add_documents(same)
+        old = [id for id in old if id not in {document.id for document in same}]
+    else:
+        same = []
+    if gone := changes.deleted + old:
+        store.delete(gone)
+    fresh = [d for d in changes.added + changes.updated if d not in same]
     if fresh:
         store.add_documents(fresh, ids=[document.id for document in fresh])
     return changes
@@ -171,7 +184,9 @@ def _held(store: Any) -> dict[str, str]:
 
 
 def _chosen(tables: Iterable[str] | str | None) -> list[str]:
-    chosen = [tables] if isinstance(tables, str) else list(TABLES if tables is None else tables)
+    chosen = (
+        [tables] if isinstance(tables, str) else list(dict.fromkeys(TABLES if tables is None else tables))
+    )
     for table in chosen:
         if table not in TABLES:
             raise ValueError(f"No documents are made of {table!r}, only of {', '.join(TABLES)}.")

@@ -1,5 +1,7 @@
 """DenseIndex and DenseRetriever: exact, filtered first, for a caller, and in step with what it holds."""
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,16 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from pydantic import ValidationError
 
-from course_utils.retrieval import GUEST, Caller, DenseIndex, DenseRetriever, Filter, Range, row_document
+from course_utils.retrieval import (
+    GUEST,
+    Caller,
+    DenseIndex,
+    DenseRetriever,
+    Filter,
+    Range,
+    dense,
+    row_document,
+)
 
 STAFF, PARTNER = Caller("revathi", "staff"), Caller("sparsh", "partner")
 
@@ -167,7 +178,7 @@ def test_nobody_sees_more_than_their_audiences():
         assert "a:staff" not in ids(index.search("text", caller=PARTNER, k=9, filter=wish))
 
 
-@pytest.mark.parametrize("caller", [None, "staff", {"role": "staff"}, True])
+@pytest.mark.parametrize("caller", [None, "staff", {"user": "x", "role": "staff"}, True])
 def test_who_asks_cannot_be_left_out(caller):
     index = DenseIndex([doc("a")], Letters())
     with pytest.raises(TypeError):
@@ -301,6 +312,146 @@ def test_as_a_langchain_retriever():
     for k in (0, -3):
         with pytest.raises(ValidationError, match="k must be at least 1"):
             index.retriever(caller=GUEST, k=k)
+
+
+class During(Letters):
+    """An embedding during whose work something happens to the index."""
+
+    def __init__(self):
+        super().__init__()
+        self.event = lambda: None
+
+    def embed_query(self, text):
+        event, self.event = self.event, lambda: None
+        event()
+        return super().embed_query(text)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        lambda index: index.delete(["a:old"]),
+        lambda index: index.add_documents([doc("a:public", "cafe", audience="staff")]),
+        lambda index: index.add_documents([doc("b", "cafe", audience="staff")]),
+        lambda index: index.delete(["a:old", "a:public", "a:secret"]),
+    ],
+)
+def test_a_change_during_a_search_shows_nothing_that_is_not_for_the_caller(event):
+    embedding = During()
+    index = DenseIndex(
+        [doc("a:old", "bead"), doc("a:public", "cafe"), doc("a:secret", "cab", audience="staff")], embedding
+    )
+    embedding.event = lambda: event(index)
+    found = index.search("cafe", caller=GUEST, k=9)
+    assert {document.metadata["audience"] for document in found} <= {"public"}
+
+
+def test_searches_and_a_writer_at_once_see_whole_states_only():
+    documents = [doc(f"d:{n}", audience="public" if n % 2 else "staff", n=n) for n in range(200)]
+    vectors = np.random.default_rng(9).normal(size=(200, 8))
+    index = DenseIndex(documents, vectors=vectors)
+    index.embeddings = DeterministicFakeEmbedding(size=8)
+    wrong, done = [], threading.Event()
+
+    def read():
+        while not done.is_set():
+            found = index.search(vectors[0], caller=GUEST, k=50)
+            wrong.extend(d.id for d in found if d.metadata["audience"] != "public" or not d.metadata["n"] % 2)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for n in range(60):
+        index.delete([f"d:{n}"])
+        index.add_documents([doc(f"e:{n}", audience="staff" if n % 2 else "public", n=n + 1)])
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_change_leaves_the_index_as_it_was(monkeypatch, error):
+    index = DenseIndex([doc("a", "bead"), doc("b", "cafe")], Letters())
+
+    def stop(*_):
+        raise error
+
+    with monkeypatch.context() as during:
+        during.setattr(dense._Shelf, "filled", stop)
+        with pytest.raises(error):
+            index.add_documents([doc("c", "hh"), doc("z", "the staff text", audience="staff")])
+        with pytest.raises(error):
+            index.delete(["a"])
+    assert sorted(ids(index.search("bead", caller=STAFF, k=9))) == ["a", "b"]
+    index.add_documents([doc("c", "hh")])
+    assert ids(index.search("hh", caller=GUEST, k=1)) == ["c"]
+
+
+def test_documents_are_copied_in_and_out():
+    mine = doc("a", "bead", tags=["x"])
+    index = DenseIndex([mine, doc("s", "cab", audience="staff")], Letters())
+    mine.metadata["audience"] = "staff"
+    mine.page_content = "hhhh"
+    index.documents["s"].metadata["audience"] = "public"
+    found = index.search("bead", caller=GUEST, k=9)
+    assert ids(found) == ["a"] and found[0].page_content == "bead"
+    found[0].metadata["tags"].append("y")
+    assert index.documents["a"].metadata["tags"] == ["x"]
+    index.add_documents([doc("a", "hhhh")])
+    assert index.ranking("hhhh", caller=GUEST, k=1) == [("a", 1.0)]
+
+
+def test_errors_tell_no_key_of_what_the_caller_may_not_see():
+    index = DenseIndex([doc("a", price=1.0), doc("s", audience="staff", salary_band=3)], Letters())
+    for key in ("salary", "salary_band"):
+        with pytest.raises(
+            ValueError, match=f"No document has '{key}'.* The keys are: audience, price.$"
+        ) as told:
+            index.search("x", caller=GUEST, filter=Filter({key: 3}))
+        assert "Did you mean" not in str(told.value)
+    assert ids(index.search("x", caller=STAFF, filter=Filter(salary_band=3))) == ["s"]
+
+
+def test_a_made_retriever_cannot_be_aimed_at_another_caller():
+    retriever = DenseIndex([doc("a")], Letters()).retriever(caller=GUEST)
+    with pytest.raises(ValidationError):
+        retriever.caller = STAFF
+    assert retriever.model_copy(update={"k": 9}).k == 9
+
+
+@pytest.mark.parametrize(("made", "said"), [([], "and 0"), ([[1.0]] * 3, "and 3"), (None, "and none")])
+def test_a_model_that_gives_another_number_of_vectors_is_named(made, said):
+    class Odd(Letters):
+        def embed_documents(self, texts):
+            return made
+
+    index = DenseIndex([doc("z", "x")], Letters())
+    index.embeddings = Odd()
+    with pytest.raises(ValueError, match=f"2 texts went to the embedding model, {said} vectors"):
+        index.add_documents([doc("a", "b"), doc("c", "d")])
+    assert list(index.documents) == ["z"]
+
+
+def test_very_long_and_very_short_vectors_have_directions_too():
+    vectors = np.array([[1e200, 0], [1e-200, 1e-200]])
+    index = DenseIndex([doc("a"), doc("b")], vectors=vectors)
+    assert index.ranking(np.array([1e-300, 0]), caller=GUEST) == [("a", 1.0), ("b", 0.707107)]
+    with pytest.raises(ValueError, match="real numbers"):
+        DenseIndex([doc("a")], vectors=np.array([[1 + 1j, 2]]))
+    with pytest.raises(TypeError, match="ids must be a list of ids"):
+        index.delete("a")
+    assert len(index.ranking(np.array([1, 0]), caller=GUEST, k=np.int64(1))) == 1
+
+
+def test_a_rows_own_audience_counts():
+    row = {"id": 3, "title": "Gold refunds", "body": "Up to 45 days.", "audience": "staff"}
+    assert row_document("article", row, text=["title", "body"]).metadata["audience"] == "staff"
+    with pytest.raises(ValueError, match="for the audience 'staff' and cannot be given out as 'public'"):
+        row_document("article", row, text="title", audience="public")
+    empty = {"id": 1, "name": "Mug", "description": float("nan")}
+    assert row_document("product", empty).page_content == "Mug."
+    assert row_document("product", empty | {"description": "  "}).page_content == "Mug."
 
 
 def test_a_row_becomes_a_text_and_typed_metadata():

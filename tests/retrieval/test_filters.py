@@ -1,8 +1,10 @@
 """Filter: what matches, what never does, and that Python, columns and SQLite say the same."""
 
 import datetime
+import enum
 import sqlite3
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,6 +17,12 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from course_utils.retrieval import Caller, Documents, Filter, Range
 
 STAFF = Caller("revathi", "staff")
+
+
+class Tier(str, enum.Enum):  # noqa: UP042
+    GOLD = "gold"
+
+
 PRICES = [10, "N/A", None, 80]
 
 
@@ -56,6 +64,12 @@ def through(values, **conditions):
         ([Decimal("2.50"), 10**400, -(10**400)], Range(at_most=2.5), [Decimal("2.50")]),
         ([[1], {"a": 1}, (1,), b"1", object], 1, []),
         ([[1], {"a": 1}, (1,), b"1"], Range(at_least=0), []),
+        ([Fraction(10**400), Decimal("sNaN"), np.datetime64("2026-01-01"), 3], Range(above=0), [3]),
+        ([Tier.GOLD, "gold", "Tier.GOLD"], "gold", [Tier.GOLD, "gold"]),
+        (["gold", Tier.GOLD], Tier.GOLD, ["gold", Tier.GOLD]),
+        ([2**53, 2**53 + 1], Range(above=2**53), [2**53 + 1]),
+        ([2**53, 2**53 + 1], Range(at_least=2**53 + 1), [2**53 + 1]),
+        ([0.1, 0.2], Range(at_most=Decimal("0.1")), [0.1]),
         # dates: text that is one, or a date
         (
             [
@@ -163,7 +177,38 @@ def test_as_sql_it_reads_like_sql():
     assert Filter().sql() == ("TRUE", {}) and Filter(city=[]).sql().sql == "FALSE"
 
 
-@pytest.mark.parametrize("name", ["table", "odd key", "x; DROP TABLE t", 'say "x"', "größe", "1st"])
+@pytest.mark.parametrize("bound", [np.int64(3), np.float32(3), np.int8(3), Decimal(3), Fraction(3), 3, 3.0])
+def test_any_kind_of_bound_is_a_number_in_sql(bound):
+    connection = sqlite3.connect(":memory:")
+    connection.executescript("CREATE TABLE t (x); INSERT INTO t VALUES (1), (5), (100);")
+    where = Filter(x=Range(below=bound)).sql()
+    assert connection.execute(f"SELECT x FROM t WHERE {where.sql}", where.params).fetchall() == [(1,)]
+    assert Range(below=bound) == Range(below=3)
+
+
+def test_what_json_describes_wrongly_is_said():
+    assert Filter.from_json({"price": {"below": 3}, "tier": ["gold"]}) == Filter(
+        price=Range(below=3), tier="gold"
+    )
+    for wrong, said in (
+        ({"price": {"lt": 5}}, "price: a range has the bounds at_least, above, at_most, below, not lt"),
+        ([], "an object of conditions"),
+        (None, "an object of conditions"),
+        ({1: 2}, "A key of the metadata is a text, not 1"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            Filter.from_json(wrong)
+
+
+def test_a_name_that_is_always_there_is_refused_in_sql():
+    for name in ("rowid", "OID", "_rowid_"):
+        with pytest.raises(ValueError, match="No column"):
+            Filter({name: 1}).sql()
+
+
+@pytest.mark.parametrize(
+    "name", ["cast", "current_date", "true", "table", "odd key", "x; DROP TABLE t", 'say "x"', "größe", "1st"]
+)
 def test_an_odd_column_is_quoted_and_a_missing_one_is_an_error(name):
     connection = sqlite3.connect(":memory:")
     connection.execute(f"CREATE TABLE t ([{name}])")

@@ -146,7 +146,42 @@ def test_parts_by_hand():
     )
     assert count("SKU-77821, blue") == 5
     one_word = parts("T", "x" * 5000)
-    assert [part.text for part in one_word] == ["T\n\n" + "x" * 5000]
+    assert "".join(part.text.removeprefix("T\n\n") for part in one_word) == "x" * 5000 and len(one_word) > 5
+
+
+SENTENCES = "Alpha beta; gamma delta: is it so? Epsilon says 1.5 volts, no more. " * 40
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ("T", SENTENCES),
+        ("T", f"## A\n\n{SENTENCES}\n\n## B\n\n## C\n\n- one\n- two\n\n{SENTENCES}"),
+        ("great " * 210, SENTENCES),
+        ("T", f"## {'long heading ' * 120}\n\n{SENTENCES}"),
+        ("T", "\n".join(f"## heading {n}" for n in range(200))),
+        ("T", "设备无法配对请重置并重新连接网络" * 60),
+    ],
+)
+def test_parts_hold_the_bodys_words_in_order_and_nothing_of_their_own(head, body):
+    found = parts(head, body)
+    assert found and all(count(part.text) <= 210 for part in found)
+    held = "".join(part.text.split("\n\n", 1)[1] for part in found)
+    shown = [part.heading for part in found if part.heading]
+    told = re.sub(r"\W|_", "", re.sub(r"^## ", "", body, flags=re.M))
+    for heading in dict.fromkeys(shown):  # a heading stands above its parts, not in them
+        told = told.replace(re.sub(r"\W|_", "", heading), "", 1)
+    assert re.sub(r"\W|_", "", held) == told
+    assert "?<=" not in held
+
+
+def test_one_customers_long_title_stops_nobody(own_shop, change):
+    change(
+        own_shop,
+        f"INSERT INTO reviews VALUES (9001, 12, 1, 5, '{'great ' * 210}', '{'word ' * 900}', '2026-06-30')",
+    )
+    found = [d for d in documents.load("reviews", own_shop) if d.id.startswith("review:9001")]
+    assert 1 < len(found) < 20
 
 
 def test_some_tables_only(full):
@@ -233,6 +268,63 @@ def test_an_interrupted_sync_is_finished_by_the_next(own_shop):
     with pytest.raises(ConnectionError):
         documents.sync(index, "products", own_shop)
     assert len(documents.sync(index, "products", own_shop).added) == 180
+
+
+def test_what_may_no_longer_be_seen_goes_although_the_model_is_away(own_shop, change):
+    class Away(Counting):
+        here: bool = True
+
+        def embed_documents(self, texts):
+            if not self.here:
+                raise ConnectionError("gone")
+            return super().embed_documents(texts)
+
+    embedding = Away(size=8, seen=[])
+    index = DenseIndex([], embedding)
+    documents.sync(index, "articles", own_shop)
+    embedding.here = False
+    change(
+        own_shop,
+        "UPDATE articles SET audience = 'staff' WHERE slug = 'returns-policy';"
+        "UPDATE articles SET audience = 'staff', body = 'Secret now.' WHERE slug = 'cash-on-delivery';"
+        "INSERT INTO articles VALUES (999, 'new-one', 'New', 'New.', NULL, 'public', '2026-06-30', NULL);",
+    )
+    with pytest.raises(ConnectionError):
+        documents.sync(index, "articles", own_shop)
+    seen = {id for id, _ in index.ranking("x", caller=GUEST, k=999)}
+    assert not {id for id in seen if "returns-policy#" in id or "cash-on-delivery" in id}
+    embedding.here = True
+    documents.sync(index, "articles", own_shop)
+    assert not documents.sync(index, "articles", own_shop) and "article:new-one" in index.documents
+
+
+def test_tables_may_come_one_by_one(own_shop, change):
+    index = DenseIndex([], Counting(size=8, seen=[]))
+    documents.sync(index, (table for table in ["reviews", "reviews"]), own_shop)
+    change(own_shop, "DELETE FROM reviews WHERE id = 31")
+    assert documents.sync(index, (table for table in ["reviews"]), own_shop).deleted == ["review:31"]
+
+
+def test_a_store_that_refuses_known_ids_is_synced_too(own_shop, change):
+    class Strict:
+        def __init__(self):
+            self.held = {}
+
+        def add_documents(self, fresh, ids):
+            if set(ids) & set(self.held):
+                raise ValueError("Tried to add ids that already exist")
+            self.held |= dict(zip(ids, fresh, strict=True))
+
+        def delete(self, ids):
+            for id in ids:
+                self.held.pop(id, None)
+
+    store = Strict()
+    documents.sync(store, "products", own_shop, seen={})
+    seen = documents.snapshot(store.held.values())
+    change(own_shop, "UPDATE products SET price = 1.0 WHERE id = 12")
+    documents.sync(store, "products", own_shop, seen=seen)
+    assert store.held["product:12"].metadata["price"] == 1.0 and len(store.held) == 180
 
 
 def test_a_store_that_cannot_tell_what_it_holds_needs_a_snapshot(own_shop):
