@@ -190,8 +190,8 @@ class DenseIndex:
         if self.embeddings is None:
             raise ValueError("Give embeddings, or vectors: texts must become vectors to be compared.")
         # The course's own has `array`: no detour through lists of floats.
-        embed = getattr(self.embeddings, "array", self.embeddings.embed_documents)
-        made = embed(texts)
+        own = hasattr(self.embeddings, "array")
+        made = self.embeddings.array(texts) if own else self.embeddings.embed_documents(texts)
         if made is None or len(made) != len(texts):
             count = "none" if made is None else len(made)
             raise ValueError(
