@@ -8,8 +8,7 @@ import numpy as np
 
 from course_utils import places
 
-from . import vectors, weights
-from .embedding import OfflineEmbeddings
+from . import embedding, vectors, weights
 
 
 class Shipped(NamedTuple):
@@ -27,11 +26,11 @@ def ship(collection: str, texts: Iterable[str], *, check: bool = False) -> Shipp
     """Make data/embeddings/<collection>.npy hold the vectors of `texts` and no others.
 
     Vectors that are shipped already, in any collection, are kept as they are; the model is loaded only for
-    the rest, with a progress bar. With `check`, nothing is computed or written.
+    the rest, with a progress bar. With `check`, nothing is computed or written. TypeError for non-texts.
     """
     folder = places.data() / "embeddings"
     file = vectors.file_of(folder, collection)
-    texts = list(dict.fromkeys(texts))
+    texts = list(dict.fromkeys(embedding._checked(texts)))
     keys = [vectors.key(weights.MODEL_ID, text) for text in texts]
     held = vectors.keys_of(file)
     result = Shipped(file, len(set(keys) - held), len(held - set(keys)))
@@ -40,7 +39,7 @@ def ship(collection: str, texts: Iterable[str], *, check: bool = False) -> Shipp
     known = dict(vectors.shipped(folder))
     new = [text for key, text in zip(keys, texts, strict=True) if key not in known]
     if new:
-        fresh = OfflineEmbeddings().array(new).astype(np.float16)
+        fresh = embedding.OfflineEmbeddings().array(new).astype(np.float16)
         known |= {vectors.key(weights.MODEL_ID, text): row for text, row in zip(new, fresh, strict=True)}
     vectors.write(file, {key: known[key] for key in keys})
     return result

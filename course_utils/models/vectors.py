@@ -6,8 +6,8 @@ are sorted by key and known rows are never rewritten, so the same texts give the
 """
 
 import hashlib
-import os
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -34,10 +34,14 @@ def file_of(folder: Path, collection: str) -> Path:
 
 def _load(file: Path) -> np.ndarray:
     try:
-        rows = np.load(file, allow_pickle=False)
+        with file.open("rb") as stream:
+            rows = np.lib.format.read_array(stream, allow_pickle=False)
         if rows.dtype != ROW or rows.ndim != 1:
             raise ValueError(f"it holds {rows.dtype} of shape {rows.shape}")
-    except (ValueError, EOFError) as error:
+        good = np.isfinite(rows["vector"]).all(axis=1) & rows["vector"].any(axis=1)
+        if not good.all():
+            raise ValueError(f"the vector in row {good.argmin()} is zero or not finite")
+    except Exception as error:  # NumPy raises many kinds for a file that is not its own
         raise ValueError(
             f"{file} is not a store of vectors (rows of a 16-byte key and {SIZE} float16): {error}. "
             "Fetch the file again, or delete it: what is missing is then computed."
@@ -59,13 +63,13 @@ def shipped(folder: Path) -> Mapping[bytes, np.ndarray]:
 
     Kept in memory until a file changes.
     """
-    stats = [(file, file.stat()) for file in sorted(folder.glob("*.npy"))]
+    stats = [(file, file.stat() if file.exists() else file.lstat()) for file in sorted(folder.glob("*.npy"))]
     return _open(tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats))
 
 
 def keys_of(file: Path) -> set[bytes]:
     """Return the keys of the vectors in a collection's file; none where there is no file."""
-    return {name.tobytes() for name in _load(file)["key"]} if file.is_file() else set()
+    return {name.tobytes() for name in _load(file)["key"]} if file.exists() else set()
 
 
 def record(folder: Path, collection: str, model: str, texts: Iterable[str], vectors: np.ndarray) -> Path:
@@ -74,7 +78,7 @@ def record(folder: Path, collection: str, model: str, texts: Iterable[str], vect
     One writer at a time: of two that add to the same collection at once, the later one wins.
     """
     file = file_of(folder, collection)
-    rows = {row["key"].tobytes(): row["vector"] for row in _load(file)} if file.is_file() else {}
+    rows = {row["key"].tobytes(): row["vector"] for row in _load(file)} if file.exists() else {}
     for text, vector in zip(texts, vectors, strict=True):
         rows.setdefault(key(model, text), vector)
     return write(file, rows)
@@ -86,9 +90,9 @@ def write(file: Path, rows: Mapping[bytes, np.ndarray]) -> Path:
     table = np.empty(len(rows), dtype=ROW)
     for number, name in enumerate(sorted(rows)):
         table[number] = (np.void(name), rows[name].astype("<f2"))
-    draft = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with draft.open("wb") as stream:
+        with draft.open("xb") as stream:
             np.save(stream, table, allow_pickle=False)
         draft.replace(file)
     finally:

@@ -28,12 +28,14 @@ class Authors:
         self._done: dict[int | None, set[int]] = {}
 
     def of(self, product: int | None, day: str) -> int:
-        """Return a customer's id; ValueError for an unknown product, or one launched after `day`."""
+        """Return a customer's id; ValueError for a day without customers, or an unknown or later product."""
         about = {"product": product, "day": day}
         if product is not None:
             self._check_day(about)
         found = self._connection.execute(_BUYERS, about).fetchall()
         found = found or self._connection.execute(_ANYBODY, about).fetchall()
+        if not found:
+            raise ValueError(f"nobody had an account by {day}")
         done = self._done.setdefault(product, set())
         fresh = [id for (id,) in found if id not in done] or [id for (id,) in found]
         author = fresh[self._dice.below(len(fresh))]

@@ -14,6 +14,16 @@ PATTERNS = (
 )  # fmt: skip
 SPLITS = ("dev", "test")
 AUDIENCES = ("public", "partner", "staff")
+# What JSON must hold for a field; a text for any other.
+_KINDS = {
+    "documents": list, "sql": str | None, "rows": list, "ordered": bool, "values": list,
+    "previous": dict | None, "filter": dict,
+}  # fmt: skip
+_WORDS = {
+    str: "a text", list: "a list", bool: "true or false", dict: "an object",
+    str | None: "a text or null", dict | None: "an object or null",
+}  # fmt: skip
+_PARTS = {"documents": str, "rows": list, "values": list}
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,9 @@ class Question:
     previous: Mapping[str, str] | None = None
     filter: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
     def __post_init__(self) -> None:
         for name, known in (("pattern", PATTERNS), ("split", SPLITS), ("audience", AUDIENCES)):
@@ -71,7 +84,7 @@ def load(
         raise ValueError(f"pattern is {pattern!r}, expected one of {', '.join(PATTERNS)}.")
     file = Path(path) if path is not None else places.data() / "golden" / "questions.jsonl"
     found: dict[str, Question] = {}
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -85,9 +98,18 @@ def load(
     return tuple(wanted)
 
 
-def _question(cells: dict[str, Any]) -> Question:
+def _question(cells: Any) -> Question:
+    if not isinstance(cells, dict):
+        raise ValueError(f"{cells!r} is no object with the fields of a question")
     if unknown := cells.keys() - {field.name for field in fields(Question)}:
         raise ValueError(f"there is no field {min(unknown)!r}")
+    for name, value in cells.items():
+        kind = _KINDS.get(name, str)
+        if not isinstance(value, kind):
+            raise ValueError(f"{name} is {value!r}, expected {_WORDS[kind]}")
+        for part in value if name in _PARTS else ():
+            if not isinstance(part, _PARTS[name]):
+                raise ValueError(f"{name} has {part!r} in it, expected {_WORDS[_PARTS[name]]}")
     tuples = {name: tuple(cells[name]) for name in ("documents",) if name in cells}
     tuples |= {name: tuple(map(tuple, cells[name])) for name in ("rows", "values") if name in cells}
     return Question(**cells | tuples)

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import io
 import sqlite3
 from collections.abc import Iterator
 from datetime import date
@@ -31,8 +32,21 @@ def source_hash(folder: Path) -> str:
     return _hash(tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in _all_files(folder)))
 
 
+def article_files(folder: Path) -> list[Path]:
+    """Return the articles in their order, without hidden files: systems leave some, as `._returns.md`."""
+    return sorted(file for file in (folder / "articles").glob("*.md") if not file.name.startswith("."))
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a source with line ends of Unix, wherever it was saved; BadSource if not UTF-8."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadSource(f"{file} is not UTF-8 ({error}). Save it as UTF-8.") from error
+
+
 def _all_files(folder: Path) -> list[Path]:
-    files = [folder / name for name in _FILES] + sorted((folder / "articles").glob("*.md"))
+    files = [folder / name for name in _FILES] + article_files(folder)
     if len(files) == len(_FILES):
         raise BadSource(f"{folder / 'articles'} holds no article. Restore it from a copy of the course.")
     for file in files:
@@ -46,7 +60,7 @@ def _hash(files: tuple[tuple[Path, int, int], ...]) -> str:
     """Hash the files' content; time and size in the key make a changed file be read again."""
     digest = hashlib.sha256()
     for file, _, _ in files:
-        content = file.read_bytes().replace(b"\r\n", b"\n")
+        content = text_of(file).encode()
         digest.update(f"{file.name}:{len(content)}:".encode() + content)
     return digest.hexdigest()
 
@@ -63,17 +77,16 @@ def statements(script: str) -> Iterator[str]:
 
 def rows(file: Path, names: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and cells of each row of a CSV file whose header must be exactly `names`."""
-    with file.open(encoding="utf-8-sig", newline="") as handle:
-        reader = csv.DictReader(handle, strict=True)
+    reader = csv.DictReader(io.StringIO(text_of(file)), strict=True)
+    try:
         if sorted(reader.fieldnames or []) != sorted(names):
             raise BadSource(f"{file}: the header is {reader.fieldnames}, expected {names}.")
-        try:
-            for row in reader:
-                if None in row or None in row.values():
-                    raise BadSource(f"{file}, line {reader.line_num}: expected {len(names)} cells.")
-                yield reader.line_num, row
-        except csv.Error as error:
-            raise BadSource(f"{file}, line {reader.line_num}: {error}.") from error
+        for row in reader:
+            if None in row or None in row.values():
+                raise BadSource(f"{file}, line {reader.line_num}: expected {len(names)} cells.")
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise BadSource(f"{file}, line {reader.line_num}: {error}.") from error
 
 
 def load(connection: sqlite3.Connection, folder: Path, table: str) -> None:
@@ -84,7 +97,7 @@ def load(connection: sqlite3.Connection, folder: Path, table: str) -> None:
     for line, row in rows(file, list(columns)):
         try:
             connection.execute(insert, [typed(row[name], name, kind) for name, kind in columns.items()])
-        except (ValueError, sqlite3.IntegrityError) as error:
+        except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
             raise BadSource(f"{file}, line {line}: {error}.") from error
 
 
@@ -99,7 +112,7 @@ def typed(cell: str, name: str, kind: str) -> str | int | float | None:
             return paise(cell) / 100
         if name.endswith("_on"):
             return date.fromisoformat(cell).isoformat()
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         wanted = {"INTEGER": "a whole number", "REAL": "an amount with at most two decimals"}.get(
             kind, "a date"
         )

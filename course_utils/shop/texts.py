@@ -36,5 +36,5 @@ def _load(
                 raise ValueError("created_on is empty")
             cells["customer_id"] = authors.of(cells["product_id"], cells["created_on"])
             connection.execute(insert, cells)
-        except (ValueError, sqlite3.IntegrityError) as error:
+        except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
             raise BadSource(f"{file}, line {line}: {error}.") from error

@@ -63,6 +63,15 @@ def test_a_collection_holds_exactly_the_texts_that_are_there(own_vectors):
     assert ship("questions", ["ccc"]).missing == 1 and seen == []  # known from another collection
 
 
+def test_one_text_is_not_a_list_of_letters(own_vectors):
+    folder, seen = own_vectors
+    with pytest.raises(TypeError, match="A list of texts is needed, and one text was given"):
+        ship("documents", "abc")
+    with pytest.raises(TypeError, match=r"texts\[1\] must be a str"):
+        ship("documents", ["a", 7])
+    assert not folder.exists() and seen == []
+
+
 @pytest.mark.slow
 def test_searching_the_shop_for_a_known_question_loads_no_model(fresh_python):
     code = (

@@ -1,5 +1,7 @@
 """The file of shipped vectors: same texts, same bytes; damage is named."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,51 @@ def test_a_file_of_other_numbers_is_named(tmp_path):
     np.save(tmp_path / "other.npy", np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"other\.npy is not a store.*float64"):
         vectors.shipped(tmp_path)
+
+
+def test_foreign_files_are_named(tmp_path):
+    file = tmp_path / "other.npy"
+
+    def refused(read=lambda: vectors.shipped(tmp_path)):
+        with pytest.raises(ValueError, match=r"other\.npy is not a store.*delete it"):
+            read()
+
+    with file.open("wb") as stream:
+        np.savez(stream, a=np.zeros(3))
+    refused()
+    file.write_bytes(b"PK\x03\x04 junk")
+    refused()
+    file.write_bytes(b"\x93NUMPY\x01\x00\x04\x00((((\n")
+    refused()
+    file.unlink()
+    file.mkdir()
+    refused()
+    refused(lambda: vectors.keys_of(file))
+    refused(lambda: vectors.record(tmp_path, "other", "m", ["one"], unit(1)))
+
+
+def test_a_dead_link_is_named(tmp_path):
+    try:
+        (tmp_path / "other.npy").symlink_to(tmp_path / "nowhere")
+    except OSError:
+        pytest.skip("this system makes no links")
+    with pytest.raises(ValueError, match=r"other\.npy is not a store.*delete it"):
+        vectors.shipped(tmp_path)
+
+
+@pytest.mark.parametrize("value", [0, np.nan, np.inf])
+def test_a_stored_vector_that_is_none_is_named(tmp_path, value):
+    vectors.write(tmp_path / "a.npy", {b"0" * 16: unit(1)[0], b"1" * 16: np.full(vectors.SIZE, value)})
+    with pytest.raises(ValueError, match=r"a\.npy is not a store.*row 1 is zero or not finite"):
+        vectors.shipped(tmp_path)
+
+
+def test_two_threads_may_write_the_same_collection(tmp_path):
+    rows = {bytes([number]) * 16: row for number, row in enumerate(unit(*range(60)))}
+    file = tmp_path / "a.npy"
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: vectors.write(file, rows), range(80))) == {file}
+    assert vectors.keys_of(file) == set(rows) and list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.parametrize("name", ["", "../x", "Lesson", "a b", ".hidden", "a.npy"])

@@ -5,11 +5,12 @@ from contextlib import closing
 
 import pytest
 
-from course_utils import shop
+from course_utils import places, shop
 from course_utils.shop import connect
+from course_utils.shop.articles import read_article
 from course_utils.shop.connect import build_info
 from course_utils.shop.dice import Dice, Quota, Weighted
-from course_utils.shop.sources import statements
+from course_utils.shop.sources import source_hash, statements
 
 
 def test_the_same_seed_gives_the_same_content(full, tmp_path):
@@ -160,6 +161,24 @@ def test_build_info_says_how_it_was_made(tiny):
         ("articles/returns-policy.md", "id: 49", "id: [", "its front matter is not YAML"),
         (
             "articles/returns-policy.md",
+            "audience: public",
+            "audience: staff\naudience: public",
+            r"returns-policy\.md: .*the key 'audience' is written twice",
+        ),
+        (
+            "articles/returns-policy.md",
+            "2026-02-15\n",
+            "2026-02-30\n",
+            r"policy\.md: .*value that cannot be: day",
+        ),
+        ("articles/returns-policy.md", "id: 49", "id: !!timestamp x", r"policy\.md: .*value that cannot be"),
+        ("articles/returns-policy.md", "id: 49", f"id: {2**63}", r"returns-policy\.md: .*too large"),
+        ("teams.csv", "\n1,", f"\n{2**63},", r"teams\.csv, line 2: .*too large"),
+        ("reviews.csv", "\n1,", f"\n{2**63},", r"reviews\.csv, line 2: .*too large"),
+        ("reviews.csv", "\n1,17,", f"\n1,{2**63},", r"reviews\.csv, line 2: .*too large"),
+        ("products.csv", "2499.00", "inf", r"products\.csv, line 2: price is 'inf', expected an amount"),
+        (
+            "articles/returns-policy.md",
             "2026-02-15",
             "2024-02-15",
             "superseded_by names returns-policy, which",
@@ -180,6 +199,69 @@ def test_a_mistake_in_the_sources_is_named(own_data, tmp_path, file, old, new, m
     with pytest.raises(shop.BadSource, match=message):
         shop.build(tmp_path / "out.db", size=0.02)
     assert not (tmp_path / "out.db").exists()
+
+
+def test_a_text_older_than_every_account_is_named(own_data, tmp_path):
+    text = (own_data / "tickets.csv").read_text(encoding="utf-8").splitlines()[0]
+    cells = {"id": "1", "subject": "s", "body": "b", "status": "closed", "created_on": "2019-01-01"}
+    line = ",".join(cells.get(name, "") for name in text.split(","))
+    (own_data / "tickets.csv").write_text(f"{text}\n{line}\n", encoding="utf-8")
+    with pytest.raises(shop.BadSource, match=r"tickets\.csv, line 2: nobody had an account by 2019-01-01"):
+        shop.build(tmp_path / "out.db", size=0.02)
+
+
+def test_the_line_ends_of_the_sources_leave_no_trace(own_data, tmp_path):
+    before = source_hash(own_data), shop.data_hash(shop.build(tmp_path / "lf.db", size=0.02))
+    for end in (b"\r\n", b"\r"):
+        for file in (*own_data.glob("*.csv"), *(own_data / "articles").glob("*.md")):
+            content = b"\n".join(file.read_bytes().splitlines()) + b"\n"
+            file.write_bytes(content.replace(b"\n", end))
+        after = source_hash(own_data), shop.data_hash(shop.build(tmp_path / "other.db", size=0.02))
+        assert after == before, end
+
+
+def test_git_keeps_the_line_ends():
+    lines = (places.root() / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    assert lines == ["* text=auto eol=lf", "*.npy binary", "*.png binary"]
+
+
+@pytest.mark.parametrize("name", ["a#1", "a:b", " x", "A", "a--b", "a-", "a.b", "caf\u00e9", "a\n"])
+def test_an_article_has_a_plain_name(tmp_path, name):
+    file = tmp_path / f"{name}.md"
+    head = "---\nid: 1\ntitle: T\naudience: public\nupdated_on: 2026-01-01\n---\n"
+    try:
+        file.write_text(head, encoding="utf-8")
+    except OSError:
+        pytest.skip("this system has no such name")
+    with pytest.raises(shop.BadSource, match="its name must be a-z and 0-9, joined by single hyphens"):
+        read_article(file)
+
+
+def test_hidden_files_beside_the_articles_are_passed_over(own_data, tmp_path):
+    before = source_hash(own_data)
+    (own_data / "articles" / "._y.md").write_bytes(b"\x00\x05\xff")
+    (own_data / "articles" / ".ipynb_checkpoints").mkdir()
+    (own_data / "articles" / ".hidden.md").mkdir()
+    assert source_hash(own_data) == before
+    shop.build(tmp_path / "out.db", size=0.02)
+
+
+def test_a_title_may_end_in_dashes(tmp_path):
+    file = tmp_path / "a.md"
+    file.write_text(
+        "---\nid: 1\ntitle: T ---\naudience: public\nupdated_on: 2026-01-01\n---\nBody\n---\nmore\n",
+        encoding="utf-8",
+    )
+    head, body = read_article(file)
+    assert head["title"] == "T ---" and body == "Body\n---\nmore"
+
+
+@pytest.mark.parametrize("name", ["articles/returns-policy.md", "tickets.csv", "people.csv", "schema.sql"])
+def test_a_source_in_another_encoding_is_named(own_data, tmp_path, name):
+    file = own_data / name
+    file.write_bytes(file.read_bytes() + "caf\u00e9\n".encode("latin-1"))
+    with pytest.raises(shop.BadSource, match=f"{file.name} is not UTF-8"):
+        shop.build(tmp_path / "out.db", size=0.02)
 
 
 def test_a_missing_source_is_named(own_data, tmp_path):

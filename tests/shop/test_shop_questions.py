@@ -137,6 +137,14 @@ GOOD = {"id": "q", "question": "?", "pattern": "concept", "split": "dev", "docum
         ({"previous": {"question": "?"}}, 'previous must have "question" and "answer"'),
         ({"golden": 1}, "line 2: there is no field 'golden'"),
         ({"id": "first"}, "line 2: the id first is already taken"),
+        ({"id": 7}, "line 2: id is 7, expected a text"),
+        ({"documents": "product:1"}, "line 2: documents is 'product:1', expected a list"),
+        ({"documents": [1]}, "line 2: documents has 1 in it, expected a text"),
+        ({"rows": ["ab"]}, "line 2: rows has 'ab' in it, expected a list"),
+        ({"filter": "price"}, "line 2: filter is 'price', expected an object"),
+        ({"filter": None}, "line 2: filter is None, expected an object"),
+        ({"previous": ["question", "answer"]}, r"line 2: previous is \[.*, expected an object or null"),
+        ({"ordered": 1}, "line 2: ordered is 1, expected true or false"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path, change, said):
@@ -149,3 +157,21 @@ def test_a_bad_line_is_named(tmp_path, change, said):
     with pytest.raises(ValueError, match="line 3"):
         questions.load(None, path=file)
     assert shop.questions is questions
+
+
+@pytest.mark.parametrize("line", ["[1]", '"text"', "7", "null"])
+def test_a_line_that_is_no_object_is_named(tmp_path, line):
+    file = tmp_path / "questions.jsonl"
+    file.write_text(f"{json.dumps(GOOD)}\n{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 2: .* is no object"):
+        questions.load(None, path=file)
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path):
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps(GOOD | {"question": "a\u2028b\x85c"}, ensure_ascii=False), encoding="utf-8")
+    assert [question.question for question in questions.load(None, path=file)] == ["a\u2028b\x85c"]
+
+
+def test_a_question_can_stand_in_a_set(every):
+    assert len({*every, *questions.load(None)}) == len(every)
