@@ -149,20 +149,16 @@ def sync(
     first: deleted rows and old versions. If it is interrupted, running it again finishes it.
     """
     changes = changed_since(_held(store) if seen is None else seen, tables, path)
+    # A DenseIndex keeps the vector of a text that stays, so such a document needs no model and comes first;
+    # of the others the old version goes, lest it be seen while the model is away.
     held = getattr(store, "documents", None)
-    old = [document.id for document in changes.updated]
-    if isinstance(held, Mapping):
-        # The index keeps the vector of a text that stays, so such a document needs no embedding and comes
-        # first; of the others the old version goes, lest it be seen while the model is away.
-        same = [d for d in changes.updated if held[d.id].page_content == d.page_content]
-        if same:
-            store.add_documents(same)
-        old = [id for id in old if id not in {document.id for document in same}]
-    else:
-        same = []
-    if gone := changes.deleted + old:
+    known = held if isinstance(held, Mapping) else {}
+    same = {d.id for d in changes.updated if d.id in known and known[d.id].page_content == d.page_content}
+    if same:
+        store.add_documents([document for document in changes.updated if document.id in same])
+    if gone := changes.deleted + [d.id for d in changes.updated if d.id not in same]:
         store.delete(gone)
-    fresh = [d for d in changes.added + changes.updated if d not in same]
+    fresh = [document for document in changes.added + changes.updated if document.id not in same]
     if fresh:
         store.add_documents(fresh, ids=[document.id for document in fresh])
     return changes
