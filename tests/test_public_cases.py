@@ -20,12 +20,14 @@ from course_utils.teaching import tasks
 
 TESTS = Path(__file__).parent
 CASES = json.loads((TESTS / "cases" / "public_cases.json").read_text(encoding="utf-8"))
-AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense")
+AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid")
 
 GUARD = "retrieval/test_sql_guard.py::"
 FOREIGN = "retrieval/test_sql_guard_foreign.py::"
 TEXT = "retrieval/test_text_to_sql.py::"
 DENSE = "retrieval/test_dense.py::"
+FUSION = "retrieval/test_fusion.py::"
+HYBRID = "retrieval/test_hybrid.py::"
 FILTERS = "retrieval/test_filters.py::"
 HERE = "test_public_cases.py::"
 WHERE = {
@@ -75,6 +77,11 @@ WHERE = {
     "E07": "models/test_embedding.py::test_the_split_into_batches_does_not_change_a_vector",
     "E08": f"{DENSE}test_any_kind_of_number_gives_the_same_ranking",
     "E09": f"{DENSE}test_an_exact_code_is_for_a_filter",
+    "H01": f"{FUSION}test_h01_weights_count",
+    "H02": f"{FUSION}test_h02_ranks_start_at_one_and_what_is_missing_gets_nothing",
+    "H04": f"{FUSION}test_h04_the_parts_of_a_record_count_once",
+    "H05": f"{HYBRID}test_h05_the_metadata_of_the_better_rank_stay",
+    "H07": f"{HYBRID}test_h07_the_others_answer_under_a_warning_each_time",
 }
 
 

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from .dense import DenseIndex, DenseRetriever
     from .documents import Documents, row_document
     from .filters import Filter, Range, Where
+    from .fusion import mix_scores, reciprocal_rank_fusion
     from .golden import Golden, Score, load_golden, score
+    from .hybrid import HybridRetriever, RetrieverFailed, deepened
     from .query_tools import as_tools, orders_of, refunds_by_region, revenue_by_city, top_products
     from .sql_answer import SQLAnswer
     from .sql_extract import extract_sql
@@ -24,7 +26,9 @@ _MODULES = {
     "dense": ("DenseIndex", "DenseRetriever"),
     "documents": ("Documents", "row_document"),
     "filters": ("Filter", "Range", "Where"),
+    "fusion": ("mix_scores", "reciprocal_rank_fusion"),
     "golden": ("Golden", "Score", "load_golden", "score"),
+    "hybrid": ("HybridRetriever", "RetrieverFailed", "deepened"),
     "query_tools": ("as_tools", "orders_of", "refunds_by_region", "revenue_by_city", "top_products"),
     "sql_answer": ("SQLAnswer",),
     "sql_extract": ("extract_sql",),
@@ -47,8 +51,10 @@ __all__ = [
     "Documents",
     "Filter",
     "Golden",
+    "HybridRetriever",
     "QueryFailed",
     "Range",
+    "RetrieverFailed",
     "Rows",
     "SQLAnswer",
     "SQLResult",
@@ -59,9 +65,12 @@ __all__ = [
     "Where",
     "as_tools",
     "check_sql",
+    "deepened",
     "extract_sql",
     "load_golden",
+    "mix_scores",
     "orders_of",
+    "reciprocal_rank_fusion",
     "refunds_by_region",
     "revenue_by_city",
     "row_document",

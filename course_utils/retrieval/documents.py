@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
 
 _AUDIENCES = frozenset().union(*AUDIENCES.values())
+# What a search writes into the metadata of what it finds.
+FOUND = frozenset({"score", "found", "failed", "rank_before"})
 _FIXED = (str, int, float, bool, type(None))  # values that nobody can change in place
 
 
@@ -179,10 +181,10 @@ def checked(documents: Iterable["Document"]) -> list["Document"]:
         if document.id in seen:
             raise ValueError(f"{name} comes twice. Ids must differ, however alike the texts are.")
         seen.add(document.id)
-        if "score" in document.metadata:
+        if own := FOUND & document.metadata.keys():
             raise ValueError(
-                f"{name} has a score in its metadata, where a search puts its own. Give it another name, "
-                "such as stars; or remove it, if the document comes from a search."
+                f"{name} has a {min(own)} in its metadata, where a search puts its own. Give it another "
+                "name, such as stars; or remove it, if the document comes from a search."
             )
         audience = document.metadata.get("audience")
         if type(audience) is not str or audience not in _AUDIENCES:

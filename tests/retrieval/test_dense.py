@@ -200,6 +200,7 @@ def test_who_asks_cannot_be_left_out(caller):
         ([doc("a", audience="everyone")], "is 'everyone', expected one of"),
         ([doc("a", audience=["public"])], "does not say who may see it"),
         ([doc("a", score=4)], "'a' has a score in its metadata, where a search puts its own"),
+        ([doc("a", found="in a box")], "'a' has a found in its metadata, where a search puts its own"),
     ],
 )
 def test_a_document_without_id_or_audience_is_not_let_in(documents, said):
