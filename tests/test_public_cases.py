@@ -20,12 +20,13 @@ from course_utils.teaching import tasks
 
 TESTS = Path(__file__).parent
 CASES = json.loads((TESTS / "cases" / "public_cases.json").read_text(encoding="utf-8"))
-AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid")
+AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid", "bm25")
 
 GUARD = "retrieval/test_sql_guard.py::"
 FOREIGN = "retrieval/test_sql_guard_foreign.py::"
 TEXT = "retrieval/test_text_to_sql.py::"
 DENSE = "retrieval/test_dense.py::"
+BM25 = "retrieval/test_bm25.py::"
 FUSION = "retrieval/test_fusion.py::"
 HYBRID = "retrieval/test_hybrid.py::"
 FILTERS = "retrieval/test_filters.py::"
@@ -77,6 +78,14 @@ WHERE = {
     "E07": "models/test_embedding.py::test_the_split_into_batches_does_not_change_a_vector",
     "E08": f"{DENSE}test_any_kind_of_number_gives_the_same_ranking",
     "E09": f"{DENSE}test_an_exact_code_is_for_a_filter",
+    "B02": f"{BM25}test_b02_a_term_in_half_of_the_documents_counts",
+    "B03": f"{BM25}test_b03_a_term_in_every_document_is_no_handicap",
+    "B04": f"{BM25}test_b04_an_empty_corpus_finds_nothing",
+    "B05": f"{BM25}test_b05_documents_without_words_find_nothing",
+    "B06": f"{BM25}test_b06_k_may_be_larger_than_the_corpus",
+    "B08": f"{BM25}test_b08_what_shares_no_term_is_not_returned",
+    "B09": f"{BM25}test_b09_punctuation_is_no_part_of_a_word",
+    "B10": f"{BM25}test_b10_a_code_or_its_part_finds_it_and_not_its_neighbour",
     "H01": f"{FUSION}test_h01_weights_count",
     "H02": f"{FUSION}test_h02_ranks_start_at_one_and_what_is_missing_gets_nothing",
     "H04": f"{FUSION}test_h04_the_parts_of_a_record_count_once",

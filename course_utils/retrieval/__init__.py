@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .bm25 import BM25Index, BM25Retriever
     from .caller import AUDIENCES, GUEST, Caller
     from .compare import Comparison, same_rows
     from .dense import DenseIndex, DenseRetriever
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .text_to_sql import GLOSSARY, SQL_PROMPT, SQLRetriever
 
 _MODULES = {
+    "bm25": ("BM25Index", "BM25Retriever"),
     "caller": ("AUDIENCES", "GUEST", "Caller"),
     "compare": ("Comparison", "same_rows"),
     "dense": ("DenseIndex", "DenseRetriever"),
@@ -44,6 +46,8 @@ __all__ = [
     "GUEST",
     "SQL_PROMPT",
     "Attempt",
+    "BM25Index",
+    "BM25Retriever",
     "Caller",
     "Comparison",
     "DenseIndex",
