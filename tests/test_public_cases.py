@@ -20,7 +20,7 @@ from course_utils.teaching import tasks
 
 TESTS = Path(__file__).parent
 CASES = json.loads((TESTS / "cases" / "public_cases.json").read_text(encoding="utf-8"))
-AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid", "bm25")
+AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid", "bm25", "eval")
 
 GUARD = "retrieval/test_sql_guard.py::"
 FOREIGN = "retrieval/test_sql_guard_foreign.py::"
@@ -91,6 +91,14 @@ WHERE = {
     "H04": f"{FUSION}test_h04_the_parts_of_a_record_count_once",
     "H05": f"{HYBRID}test_h05_the_metadata_of_the_better_rank_stay",
     "H07": f"{HYBRID}test_h07_the_others_answer_under_a_warning_each_time",
+    "V04": "retrieval/test_evaluate.py::test_v04_or_it_counts_as_0_and_the_run_says_so",
+    "V06": "retrieval/test_metrics.py::test_v06_recall_and_reciprocal_rank_part_where_one_of_three_is_first",
+    "V07": "retrieval/test_evaluate.py::test_v07_gold_may_be_replaced_and_the_run_says_so",
+    "V08": "retrieval/test_evaluate.py::test_v08_rows_are_a_multiset_unless_the_question_asks_for_an_order",
+    "V10": "retrieval/test_evaluate.py::test_v10_gold_of_another_version_of_the_documents_stops_the_run",
+    "V11": "retrieval/test_evaluate.py::test_v11_questions_and_gold_that_are_paired_wrongly_are_refused",
+    "V12": "retrieval/test_metrics.py::test_v12_average_precision_is_over_the_gold_documents_and_says_so",
+    "V13": "shop/test_shop_questions.py::test_gold_rows_are_what_the_gold_sql_says",
 }
 
 
