@@ -5,7 +5,14 @@ import tempfile
 
 import pytest
 
-_SETTINGS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "COURSE_LLM", "COURSE_EMBEDDER", "COURSE_EMBEDDINGS")
+_SETTINGS = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "COURSE_LLM",
+    "COURSE_EMBEDDER",
+    "COURSE_RERANKER",
+    "COURSE_EMBEDDINGS",
+)
 
 
 def pytest_configure(config):

@@ -20,7 +20,7 @@ from course_utils.teaching import tasks
 
 TESTS = Path(__file__).parent
 CASES = json.loads((TESTS / "cases" / "public_cases.json").read_text(encoding="utf-8"))
-AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid", "bm25", "eval")
+AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid", "bm25", "eval", "rerank")
 
 GUARD = "retrieval/test_sql_guard.py::"
 FOREIGN = "retrieval/test_sql_guard_foreign.py::"
@@ -91,6 +91,11 @@ WHERE = {
     "H04": f"{FUSION}test_h04_the_parts_of_a_record_count_once",
     "H05": f"{HYBRID}test_h05_the_metadata_of_the_better_rank_stay",
     "H07": f"{HYBRID}test_h07_the_others_answer_under_a_warning_each_time",
+    "R01": "models/test_reranking.py::test_r01_the_scale_is_0_to_1_whatever_the_logits_are",
+    "R03": "retrieval/test_llm_rerank.py::test_r03_a_document_that_is_not_there_promotes_no_other",
+    "R04": "retrieval/test_llm_rerank.py::test_r04_a_score_that_cannot_be_read_shifts_no_other",
+    "R06": "retrieval/test_rerank.py::test_r06_nothing_is_lost_where_one_of_three_is_scored",
+    "R07": "retrieval/test_rerank.py::test_r07_nan_stands_last_and_equals_keep_their_order",
     "V04": "retrieval/test_evaluate.py::test_v04_or_it_counts_as_0_and_the_run_says_so",
     "V06": "retrieval/test_metrics.py::test_v06_recall_and_reciprocal_rank_part_where_one_of_three_is_first",
     "V07": "retrieval/test_evaluate.py::test_v07_gold_may_be_replaced_and_the_run_says_so",

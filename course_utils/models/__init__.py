@@ -7,11 +7,16 @@ if TYPE_CHECKING:
     from .chat import chat_model
     from .embedding import embedder
     from .errors import ModelUnavailable, ScriptError, UnknownQuestion, WeightsError
+    from .reranking import CrossEncoderReranker, MaxSim, Reranker, reranker
     from .scripted import ScriptedChat
 
 _HOME = {
     "chat_model": "chat",
     "embedder": "embedding",
+    "CrossEncoderReranker": "reranking",
+    "MaxSim": "reranking",
+    "Reranker": "reranking",
+    "reranker": "reranking",
     "ScriptedChat": "scripted",
     "ModelUnavailable": "errors",
     "ScriptError": "errors",
@@ -19,13 +24,17 @@ _HOME = {
     "WeightsError": "errors",
 }
 __all__ = [
+    "CrossEncoderReranker",
+    "MaxSim",
     "ModelUnavailable",
+    "Reranker",
     "ScriptError",
     "ScriptedChat",
     "UnknownQuestion",
     "WeightsError",
     "chat_model",
     "embedder",
+    "reranker",
 ]
 
 

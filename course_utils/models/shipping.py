@@ -8,7 +8,7 @@ import numpy as np
 
 from course_utils import places
 
-from . import embedding, vectors, weights
+from . import embedding, token_store, token_vectors, vectors, weights
 
 
 class Shipped(NamedTuple):
@@ -42,4 +42,31 @@ def ship(collection: str, texts: Iterable[str], *, check: bool = False) -> Shipp
         fresh = embedding.OfflineEmbeddings().array(new).astype(np.float16)
         known |= {vectors.key(weights.MODEL_ID, text): row for text, row in zip(new, fresh, strict=True)}
     vectors.write(file, {key: known[key] for key in keys})
+    return result
+
+
+def ship_tokens(kind: token_vectors.Kind, texts: Iterable[str], *, check: bool = False) -> Shipped:
+    """Make the shipped file of token vectors hold those of `texts` and no others.
+
+    What is stored already is kept as it is, centroids too; the model is loaded only for the rest, with a
+    progress bar. Centroids are found where there is no file. With `check`, nothing is computed or written.
+    """
+    file = token_vectors.file_of(kind)
+    old = token_store.opened(file)
+    wanted = {token_vectors.key(kind, text): text for text in embedding._checked(texts)}
+    held = old.rows.keys() if old else set()
+    result = Shipped(file, len(wanted.keys() - held), len(held - wanted.keys()))
+    if check or not result:
+        return result
+    fresh = {key: text for key, text in wanted.items() if key not in held}
+    made = dict(zip(fresh, token_vectors.encode(kind, list(fresh.values())), strict=True))
+    centroids = old.centroids if old else None
+    if kind == "document" and centroids is None:
+        centroids = token_store.find_centroids(
+            np.concatenate([one for many in made.values() for one in many])
+        )
+    kept = {key: old.codes(key) for key in wanted if old and key in held}
+    coded = {key: [token_store.code(one, centroids) for one in many] for key, many in made.items()}
+    del old  # Windows does not replace a file that is mapped
+    token_store.write(file, kept | coded, centroids)
     return result

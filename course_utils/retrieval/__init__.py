@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from .fusion import mix_scores, reciprocal_rank_fusion
     from .golden import Golden, Score, load_golden, score
     from .hybrid import HybridRetriever, RetrieverFailed, deepened
+    from .llm_rerank import LLMReranker, parse_scores
     from .query_tools import as_tools, orders_of, refunds_by_region, revenue_by_city, top_products
+    from .rerank import NotScored, RerankerFailed, RerankingRetriever, reranked
     from .sql_answer import SQLAnswer
     from .sql_extract import extract_sql
     from .sql_guard import QueryFailed, Rows, SafeDatabase, UnsafeSQL, check_sql
@@ -31,7 +33,9 @@ _MODULES = {
     "fusion": ("mix_scores", "reciprocal_rank_fusion"),
     "golden": ("Golden", "Score", "load_golden", "score"),
     "hybrid": ("HybridRetriever", "RetrieverFailed", "deepened"),
+    "llm_rerank": ("LLMReranker", "parse_scores"),
     "query_tools": ("as_tools", "orders_of", "refunds_by_region", "revenue_by_city", "top_products"),
+    "rerank": ("NotScored", "RerankerFailed", "RerankingRetriever", "reranked"),
     "sql_answer": ("SQLAnswer",),
     "sql_extract": ("extract_sql",),
     "sql_guard": ("QueryFailed", "Rows", "SafeDatabase", "UnsafeSQL", "check_sql"),
@@ -56,8 +60,12 @@ __all__ = [
     "Filter",
     "Golden",
     "HybridRetriever",
+    "LLMReranker",
+    "NotScored",
     "QueryFailed",
     "Range",
+    "RerankerFailed",
+    "RerankingRetriever",
     "RetrieverFailed",
     "Rows",
     "SQLAnswer",
@@ -74,8 +82,10 @@ __all__ = [
     "load_golden",
     "mix_scores",
     "orders_of",
+    "parse_scores",
     "reciprocal_rank_fusion",
     "refunds_by_region",
+    "reranked",
     "revenue_by_city",
     "row_document",
     "same_rows",

@@ -24,6 +24,7 @@ BUILD_ENV = {
     "COURSE_LLM": "scripted",
     "COURSE_PROGRESS": "off",
     "COURSE_EMBEDDER": "",
+    "COURSE_RERANKER": "",
     "TQDM_DISABLE": "1",
     "PYTHONHASHSEED": "0",
 }
@@ -255,11 +256,11 @@ def build(*, check: bool = False, only: str = "", say=print) -> list[Stale]:
 
 
 def embed(*, check: bool = False, say=print) -> list[Stale]:
-    """Make the vectors of the shop's documents and golden questions; return what was stale.
+    """Make the vectors of the shop's documents and golden questions, and those of their tokens.
 
-    With `check`, write nothing.
+    Returns what was stale. With `check`, write nothing.
     """
-    from course_utils.models.shipping import ship
+    from course_utils.models.shipping import ship, ship_tokens
     from course_utils.shop import documents, questions
 
     collections = {
@@ -269,9 +270,11 @@ def embed(*, check: bool = False, say=print) -> list[Stale]:
     stale = []
     for name, texts in collections.items():
         say(f"vectors of {len(texts)} {name}")
-        if shipped := ship(name, texts, check=check):
-            why = f"{shipped.missing} vectors were missing, {shipped.stale} are of texts that are gone"
-            stale.append(Stale(shipped.file, why))
+        kind = name.removesuffix("s")
+        for shipped in (ship(name, texts, check=check), ship_tokens(kind, texts, check=check)):
+            if shipped:
+                why = f"{shipped.missing} texts had no vectors, {shipped.stale} are of texts that are gone"
+                stale.append(Stale(shipped.file, why))
     return stale
 
 
