@@ -72,13 +72,13 @@ def latency_and_gain(runs: Sequence["Run"], measure: str = "nDCG@10", pattern: s
         median, late = (max(run.percentile(percent, pattern), 1e-3) for percent in (50, 95))
         axes.plot([median, late], [gain, gain], color=colour, linewidth=2)
         axes.plot([median], [gain], color=colour, marker=marker, markersize=9, linestyle="", label=run.name)
-        axes.annotate(run.name, (median, gain), xytext=(4, 8), textcoords="offset points")
     axes.set_xscale("log", subs=[2, 5])
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("{x:g}")
     axes.margins(x=0.15, y=0.2)
     axes.set_xlabel(f"milliseconds a question (median to 95th percentile), {_asked(listed[0], pattern)}")
     axes.set_ylabel(f"mean {measure}: difference to {listed[0].name}")
+    axes.legend(frameon=False)  # names beside the points would cover each other where gains are alike
     return figure
 
 

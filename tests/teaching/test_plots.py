@@ -103,7 +103,7 @@ def test_latency_stands_against_the_gain_over_the_first():
     assert found == {"bm25": (1, 0), "dense": (30, 0), "hybrid": (40, 0.5)}
     ends = [list(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2][1:]
     assert ends == [[1, 3], [30, 90], [40, 120]]  # to the 95th percentile
-    assert [text.get_text() for text in axes.texts] == ["bm25", "dense", "hybrid"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["bm25", "dense", "hybrid"]
     assert axes.get_xscale() == "log"
     assert axes.get_xlabel() == "milliseconds a question (median to 95th percentile), 4 questions"
     assert axes.get_ylabel() == "mean recall@5: difference to bm25"
