@@ -49,6 +49,7 @@ from course_utils.teaching import probe
 told = json.load(sys.stdin)
 exec("import re, sqlglot\\nfrom langchain_core.documents import Document")
 exec("from langchain_core.vectorstores import InMemoryVectorStore")
+exec("import math, statistics\\nimport numpy as np")
 reports = []
 for id, code, name, inputs in told:
     exec(code)
@@ -84,6 +85,8 @@ def test_probe_and_judge_agree_across_two_processes():
 # Wrong answers of each group, besides those that are wrong anywhere.
 WRONG = {
     "docs": "lambda *a, **k: a[0], lambda *a, **k: list(a[0])[:2]",
+    "rerank": "lambda *a, **k: a[0], lambda *a, **k: {'recall': 0.5, 'lost': {}}",
+    "search": "lambda *a, **k: list(a[0]), lambda *a, **k: 0.5",
     "sql": "'SELECT name, city, region FROM customers', 'SELECT nothing'",
 }
 PANELS = """
