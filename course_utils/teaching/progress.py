@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _FILE = "progress.json"
 _STATES = ("not attempted", "not yet", "passed")
-_TRIES, _PAUSE, _STALE = 60, 0.02, 10.0  # pause and stale in seconds
+_WAIT, _PAUSE = 5.0, 0.02  # seconds
 _said: set[str] = set()
 
 
@@ -78,26 +78,15 @@ def _of(best: float, points: float) -> str:
 
 
 def _merge(file: Path, task_id: str, new: dict[str, Any]) -> None:
-    """Read, change and replace the file. The new file itself, made exclusively, keeps others waiting."""
-    reserved = file.with_name(f"{_FILE}.new")
-    for _ in range(_TRIES):
-        try:
-            handle = os.open(reserved, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-        except FileExistsError:
-            _clear_if_stale(reserved)
-            time.sleep(_PAUSE)
-            continue
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as out:
-                kept = _read(file)
-                kept["tasks"][task_id] = _better(kept["tasks"].get(task_id), new)
-                json.dump(kept, out, indent=1, sort_keys=True)
-                out.write("\n")
-            _replace(reserved, file)
-        finally:
-            reserved.unlink(missing_ok=True)
-        return
-    raise OSError(f"{reserved} is in use by another program; delete it if none is running")
+    """Read, change and replace the file while nobody else does; what a crash left behind is written over."""
+    from filelock import FileLock
+
+    written = file.with_name(f"{_FILE}.new")
+    with FileLock(file.with_name(f"{_FILE}.lock"), timeout=_WAIT):
+        kept = _read(file)
+        kept["tasks"][task_id] = _better(kept["tasks"].get(task_id), new)
+        written.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        _replace(written, file)
 
 
 def _replace(new: Path, old: Path) -> None:
@@ -147,14 +136,6 @@ def _read(file: Path) -> dict[str, Any]:
     file.rename(aside)
     _say_once(f"The progress file could not be read. It is kept as {aside}; a new one is started.")
     return {"version": 1, "tasks": {}}
-
-
-def _clear_if_stale(reserved: Path) -> None:
-    try:
-        if time.time() - reserved.stat().st_mtime > _STALE:
-            reserved.unlink()
-    except FileNotFoundError:
-        pass
 
 
 def _say_once(text: str) -> None:
