@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import forgot_return
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 _TEXT = ("name", "description")
@@ -88,7 +89,7 @@ def _document(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _not_a_document(call: Mapping[str, Any]) -> str:
     if call["type"] == "NoneType":
-        return "`to_document` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("to_document")
     if call["type"] == "dict":
         return "a plain dict comes back; a LangChain Document is asked for, made with Document(…)."
     if not isinstance(call["returned"], dict) or "document" not in call["returned"]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
 from course_utils.teaching.tasks.docs_probes import customer_store
+from course_utils.teaching.tasks.judge_shared import forgot_return
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 Customer = dict[str, Any]
@@ -136,7 +137,7 @@ def _first_trouble(calls: Sequence[tuple[Search, Mapping[str, Any]]]) -> str:
 def _shape(call: Mapping[str, Any]) -> str:
     got = call["returned"]
     if got is None:
-        return "`find` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("find")
     if isinstance(got, dict) and got.get("not_json") == "set":
         return "a set comes back, which has no order: return a list, best first."
     if not isinstance(got, list):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import forgot_return, so_far
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 Texts = dict[str, str]
@@ -89,7 +90,7 @@ class Resync:
         points = max(0, len(right) - bool(manners))
         if order:
             return Verdict(points, NOT_YET, order, 3)
-        begin = f"Right so far: {', '.join(right)}. " if troubles and right else ""
+        begin = so_far(right) if troubles else ""
         return Verdict(points, NOT_YET, begin + (next(iter(troubles.values()), "") or manners), 2)
 
 
@@ -106,7 +107,7 @@ def _shape(call: Mapping[str, Any]) -> str:
         return f"`plan` stops {explain_error(call['raised'])}"
     got = call["returned"]
     if got is None:
-        return "`plan` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("plan")
     if not isinstance(got, list) or len(got) != 3:
         return "something else than three lists comes back: `return add, update, delete`."
     for name, ids in zip(_LISTS, got, strict=True):

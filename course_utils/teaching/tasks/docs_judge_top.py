@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import capital, forgot_return, so_far
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 Scored = list[tuple[str, float, dict[str, Any]]]
@@ -58,7 +59,7 @@ _CASES = (
     Case("ties", "with equal scores and k=3", _EQUAL, 3, {}),
     Case("ties", "with equal scores, the list the other way round", _EQUAL[::-1], 2, {}),
 )
-_RIGHT = {"cut": "the filter comes before the cut.", "ties": "equal scores are in order."}
+_RIGHT = {"cut": "the filter comes before the cut", "ties": "equal scores are in order"}
 
 
 class FilterThenRank:
@@ -80,7 +81,7 @@ class FilterThenRank:
         for case, call in zip(_CASES, report["calls"], strict=True):
             changed = changed or bool(call.get("changed_arguments"))
             if trouble := _trouble(call, case):
-                troubles.setdefault(case.part, f"{case.says[0].upper()}{case.says[1:]}: {trouble}")
+                troubles.setdefault(case.part, f"{capital(case.says)}: {trouble}")
         if "kept" in troubles:
             return Verdict(0, NOT_YET, troubles["kept"], 1)
         if changed:
@@ -94,7 +95,7 @@ class FilterThenRank:
                 3, PASSED, "As many as fit and never fewer, the best first, equal scores always in one order."
             )
         part, trouble = next(iter(troubles.items()))
-        right = "".join(f"Right so far: {text} " for name, text in _RIGHT.items() if name not in troubles)
+        right = so_far([text for name, text in _RIGHT.items() if name not in troubles])
         return Verdict(3 - len(troubles), NOT_YET, right + trouble, 2 if part == "cut" else 3)
 
 
@@ -132,7 +133,7 @@ def _trouble(call: Mapping[str, Any], case: Case) -> str:
 
 def _shape(got: Any, kind: Any) -> str:
     if got is None:
-        return "`top` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("top")
     if not isinstance(got, list):
         return f"a value of type {kind} comes back, not a list of ids."
     if any(isinstance(one, list) for one in got):

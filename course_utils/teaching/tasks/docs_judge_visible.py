@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import forgot_return, other_error, so_far
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 _SEES = {
@@ -76,7 +77,7 @@ class Entitlements:
         if points == 2:
             return Verdict(2, PASSED, "Each role sees its own, and what nobody marked is seen by nobody.")
         if known:
-            right = "Right so far: bad marks and unknown roles are dealt with. " if points else ""
+            right = so_far(["bad marks and unknown roles are dealt with"] if points else [])
             return Verdict(points, NOT_YET, right + known, 1)
         return Verdict(points, NOT_YET, f"The four roles are right where all is marked. {closed}", 2)
 
@@ -90,7 +91,7 @@ def _shape(call: Mapping[str, Any], role: Any) -> str:
         return f"For {role}, `visible` stops {explain_error(call['raised'])}"
     got = call["returned"]
     if got is None:
-        return f"For {role}, `visible` returns None: did you forget `return` on one of its ways out?"
+        return f"For {role}, {forgot_return('visible')}"
     if not isinstance(got, list):
         return f"For {role}, a value of type {call['type']} comes back, not a list of documents."
     if any(not isinstance(one, dict) or not isinstance(one.get("document"), dict) for one in got):
@@ -168,10 +169,7 @@ def _leak(call: Mapping[str, Any], role: str) -> str:
 def _let_in(call: Mapping[str, Any], role: Any) -> str:
     """Return what is wrong with the answer to a role that does not exist."""
     if "raised" in call:
-        if "ValueError" in call["raised"]["bases"]:
-            return ""
-        how = explain_error(call["raised"])
-        return f"An unknown role ({role!r}) should raise ValueError; `visible` stops {how}"
+        return other_error(call["raised"], f"An unknown role ({role!r})", "`visible`")
     if isinstance(call["returned"], list) and not call["returned"]:
         return (
             f"An unknown role ({role!r}) sees nothing, which is safe and silent: a mistyped role looks like "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import capital, forgot_return, is_number, other_error, so_far
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 _NEAR = 1e-6
@@ -209,12 +210,12 @@ class TwoNumbers:
         troubles: dict[str, str] = {}
         for case, call in zip(_CASES, calls, strict=True):
             if "raised" in call:
-                stops = f"{_first_word(case.says)}, `measure` stops {explain_error(call['raised'])}"
+                stops = f"{capital(case.says)}, `measure` stops {explain_error(call['raised'])}"
                 if _EMPTY not in case.says:
                     return Verdict(0, NOT_YET, stops, 1)
                 troubles["rates"] = stops
             elif shape := _shape(call):
-                return Verdict(0, NOT_YET, f"{_first_word(case.says)}, {shape}", 1)
+                return Verdict(0, NOT_YET, f"{capital(case.says)}, {shape}", 1)
             else:
                 made.append((case, call["returned"]))
         found = {
@@ -230,19 +231,15 @@ class TwoNumbers:
             )
         names = {"ceiling": "`candidate_recall`", "rates": "`recall` and `precision`", "lost": "`lost`"}
         right = [name for part, name in names.items() if part not in troubles]
-        begin = f"Right so far: {', '.join(right)}. " if right else ""
+        begin = so_far(right)
         part, trouble = next(iter(troubles.items()))
         return Verdict(3 - len(troubles), NOT_YET, begin + trouble, 3 if part == "lost" else 2)
-
-
-def _first_word(says: str) -> str:
-    return f"{says[0].upper()}{says[1:]}"
 
 
 def _shape(call: Mapping[str, Any]) -> str:
     got, kind = call["returned"], call.get("type")
     if got is None:
-        return "`measure` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("measure")
     if kind in {"tuple", "list"}:
         return f"a {kind} comes back, not a dict: nobody can tell which number is which."
     if not isinstance(got, dict) or "not_json" in got:
@@ -252,18 +249,14 @@ def _shape(call: Mapping[str, Any]) -> str:
     return ""
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _number_trouble(key: str, made: Sequence[tuple[Case, Mapping[str, Any]]]) -> str:
     """Return what is wrong with one of the three numbers, "" if nothing is."""
     for case, got in made:
-        begin = f"{_first_word(case.says)}, `{key}` is wrong"
+        begin = f"{capital(case.says)}, `{key}` is wrong"
         if key not in got:
-            return f"{_first_word(case.says)}, the dict has no key `{key}`."
-        if not _number(got[key]):
-            return f"{_first_word(case.says)}, `{key}` is no number."
+            return f"{capital(case.says)}, the dict has no key `{key}`."
+        if not is_number(got[key]):
+            return f"{capital(case.says)}, `{key}` is no number."
         if abs(got[key] - _RIGHT[key](case)) >= _NEAR:
             return f"{begin}: {_why(key, made)}"
     return ""
@@ -271,7 +264,7 @@ def _number_trouble(key: str, made: Sequence[tuple[Case, Mapping[str, Any]]]) ->
 
 def _why(key: str, made: Sequence[tuple[Case, Mapping[str, Any]]]) -> str:
     """Return the misconception that explains this number in every case."""
-    told = [(case, got[key]) for case, got in made if _number(got.get(key))]
+    told = [(case, got[key]) for case, got in made if is_number(got.get(key))]
     for wrong, words in _WRONG[key]:
         if all(abs(number - wrong(case)) < _NEAR for case, number in told):
             return words
@@ -289,9 +282,9 @@ def _lost_trouble(made: Sequence[tuple[Case, Mapping[str, Any]]]) -> str:
     """Return what is wrong with `lost`, "" if nothing is."""
     for case, got in made:
         if "lost" not in got:
-            return f"{_first_word(case.says)}, the dict has no key `lost`."
+            return f"{capital(case.says)}, the dict has no key `lost`."
         if got["lost"] != case.fates(case.after[: case.k], case.before):
-            return f"{_first_word(case.says)}, {_wrong_fate(got['lost'], case, made)}"
+            return f"{capital(case.says)}, {_wrong_fate(got['lost'], case, made)}"
     return ""
 
 
@@ -316,10 +309,7 @@ def _wrong_fate(got: Any, case: Case, made: Sequence[tuple[Case, Mapping[str, An
 def _let_pass(call: Mapping[str, Any]) -> str:
     """Return what is wrong with the answer to a question without gold."""
     if "raised" in call:
-        if "ValueError" in call["raised"]["bases"]:
-            return ""
-        how = explain_error(call["raised"])
-        return f"Without a gold id `measure` should raise ValueError; it stops {how}"
+        return other_error(call["raised"], "Without a gold id `measure`")
     return (
         "Without a gold id numbers come back: 0 would blame the search, 1 would praise it, and either would "
         "go into a mean. Raise ValueError."

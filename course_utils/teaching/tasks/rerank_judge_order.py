@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import capital, forgot_return, other_error, so_far
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 Score = float | str  # "None" and "NaN" are for the two kinds of a missing one
@@ -69,8 +70,8 @@ _CASES = (
     Case("length", "with five candidates and no scores", ()),
 )  # fmt: skip
 _RIGHT = {
-    "missing": "candidates without a score are kept, and behind.",
-    "manners": "equal scores, wrong lengths and untouched lists.",
+    "missing": "candidates without a score are kept, and behind",
+    "manners": "equal scores, wrong lengths and untouched lists",
 }
 
 
@@ -95,7 +96,7 @@ class Rerank:
             trouble = _let_pass(call, case) if case.part == "length" else _trouble(call, case)
             if trouble:
                 part = "manners" if case.part == "length" else case.part
-                troubles.setdefault(part, f"{case.says[0].upper()}{case.says[1:]}: {trouble}")
+                troubles.setdefault(part, f"{capital(case.says)}: {trouble}")
         if "order" in troubles:
             return Verdict(0, NOT_YET, troubles["order"], 1)
         if changed:
@@ -109,16 +110,14 @@ class Rerank:
                 3, PASSED, "The best first, nobody lost, and where scores say nothing the search decides."
             )
         part, trouble = next(iter(troubles.items()))
-        right = "".join(f"Right so far: {text} " for name, text in _RIGHT.items() if name not in troubles)
+        right = so_far([text for name, text in _RIGHT.items() if name not in troubles])
         return Verdict(3 - len(troubles), NOT_YET, right + trouble, 2 if part == "missing" else 3)
 
 
 def _let_pass(call: Mapping[str, Any], case: Case) -> str:
     """Return what is wrong with the answer to lists of different length."""
     if "raised" in call:
-        if "ValueError" in call["raised"]["bases"]:
-            return ""
-        return f"this should raise ValueError; `rerank` stops {explain_error(call['raised'])}"
+        return other_error(call["raised"], "this", "`rerank`")
     return (
         "something comes back, though nobody can tell whose score is whose. `zip` stops at the shorter "
         "list without a word: raise ValueError."
@@ -151,7 +150,7 @@ def _trouble(call: Mapping[str, Any], case: Case) -> str:
 
 def _shape(got: Any, kind: Any) -> str:
     if got is None:
-        return "`rerank` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("rerank")
     if not isinstance(got, list):
         return f"a value of type {kind} comes back, not a list of ids."
     if any(isinstance(one, list) for one in got):

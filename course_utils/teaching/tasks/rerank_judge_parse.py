@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import capital, forgot_return, is_number, so_far
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 Scores = list[float | None]
@@ -171,7 +172,7 @@ class ParseScores:
         calls = list(zip(_CASES, report["calls"], strict=True))
         for case, call in calls:
             if trouble := _trouble(call, case, [one for one in calls if one[0].part == case.part]):
-                troubles.setdefault(case.part, f"{case.says[0].upper()}{case.says[1:]}: {trouble}")
+                troubles.setdefault(case.part, f"{capital(case.says)}: {trouble}")
         if not troubles:
             return Verdict(3, PASSED, "Each score stays with its document, and what is no score is None.")
         names = {
@@ -180,7 +181,7 @@ class ParseScores:
             "number": "numbers of documents",
         }
         right = [name for part, name in names.items() if part not in troubles]
-        begin = f"Right so far: {', '.join(right)}. " if right else ""
+        begin = so_far(right)
         part, trouble = next((name, troubles[name]) for name in names if name in troubles)
         return Verdict(3 - len(troubles), NOT_YET, begin + trouble, 1 if part == "place" else 3)
 
@@ -211,7 +212,7 @@ def _trouble(call: Mapping[str, Any], case: Case, alike: Sequence[tuple[Case, Ma
 
 def _shape(got: Any, kind: Any, case: Case) -> str:
     if got is None:
-        return "`parse` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("parse")
     if kind == "dict":
         return "a dict comes back. A list is asked for, in which document 1 stands first."
     if not isinstance(got, list):
@@ -222,7 +223,7 @@ def _shape(got: Any, kind: Any, case: Case) -> str:
         return "scores come back as texts. Texts compare letter by letter, so '10' comes before '7'."
     if any(isinstance(one, dict) and one.get("not_json") == "float" for one in got):
         return "NaN or infinity is in the list: where there is no score, None is asked for."
-    if any(one is not None and (isinstance(one, bool) or not isinstance(one, (int, float))) for one in got):
+    if any(one is not None and not is_number(one) for one in got):
         return "the list holds something else than numbers and None."
     if len(got) != case.n:
         return (

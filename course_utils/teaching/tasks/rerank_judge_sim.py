@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import forgot_return, is_number
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 Rows = list[list[float]]
@@ -169,15 +170,11 @@ def _is(got: float, number: float, near: float = _NEAR) -> bool:
     return abs(got - number) < near
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _shape(call: Mapping[str, Any]) -> str:
     got, kind = call["returned"], call.get("type")
     if got is None:
-        return "`max_sim` returns None: did you forget `return` on one of its ways out?"
-    if _number(got):
+        return forgot_return("max_sim")
+    if is_number(got):
         return ""
     if isinstance(got, dict) and got.get("repr") == "nan":
         return "NaN comes back, which is no number: is there a division by 0, or a mean of nothing?"

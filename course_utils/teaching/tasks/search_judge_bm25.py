@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import capital, forgot_return, is_number
 from course_utils.teaching.tasks.search_judge_shared import (
     Asked,
     Calls,
     Case,
     changed,
-    is_number,
     near,
     of_part,
     verdict,
@@ -209,7 +209,7 @@ _RIGHT = {
 def _shape(call: Mapping[str, Any]) -> str:
     got = call["returned"]
     if got is None:
-        return "`score` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("score")
     if isinstance(got, list):
         return "a list comes back: the score is one number, the sum over the query's terms."
     if not is_number(got):
@@ -257,7 +257,7 @@ def _edge_trouble(calls: Calls) -> str:
     for case, call in calls:
         _, why, _ = _EDGES.get(case.says, (0, "", ()))
         if "raised" in call:
-            return f"{case.says}, `score` stops {explain_error(call['raised'])} {why[:1].upper()}{why[1:]}"
+            return f"{case.says}, `score` stops {explain_error(call['raised'])} {capital(why)}"
         if shape := _shape(call):
             return f"{case.says}: {shape}"
     (_, base), *rest = calls

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import other_error
 from course_utils.teaching.tasks.search_judge_shared import (
     Asked,
     Calls,
@@ -190,7 +190,6 @@ def _unfit(calls: Calls) -> str:
                 f"{case.says} an answer comes back, and a list or a weight was left out in silence: raise "
                 "ValueError. `zip` stops at the shorter side unless it is told to be strict."
             )
-        if "ValueError" not in call["raised"]["bases"]:
-            how = explain_error(call["raised"])
-            return f"{case.says} `fuse` should raise ValueError; it stops {how}"
+        if other := other_error(call["raised"], f"{case.says} `fuse`"):
+            return other
     return ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import forgot_return, is_number, so_far
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 _NEAR = 1e-6  # of two numbers: far more than rounding in float64, less than any mistake makes
@@ -78,10 +79,8 @@ def verdict(
     wrong = [part for part in right if troubles.get(part)]
     if not wrong:
         return Verdict(len(right), PASSED, passed)
-    said = "; ".join(text for part, text in right.items() if part not in wrong)
-    message = troubles[wrong[0]]
-    begin = f"Right so far: {said}. " if said else ""
-    return Verdict(len(right) - len(wrong), NOT_YET, begin + message, hints[wrong[0]])
+    begin = so_far([text for part, text in right.items() if part not in wrong], "; ")
+    return Verdict(len(right) - len(wrong), NOT_YET, begin + troubles[wrong[0]], hints[wrong[0]])
 
 
 def of_part(calls: Calls, part: str) -> Calls:
@@ -103,11 +102,6 @@ def near(got: float, want: float) -> bool:
     return math.isclose(got, want, rel_tol=_NEAR, abs_tol=_NEAR)
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number, which True is not."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def ordered(scores: Mapping[str, float]) -> list[list[Any]]:
     """Return [id, score], highest first, ties by id."""
     return [[id, scores[id]] for id in sorted(scores, key=lambda id: (-scores[id], id))]
@@ -119,7 +113,7 @@ def pairs_shape(name: str) -> Callable[[Mapping[str, Any]], str]:
     def shape(call: Mapping[str, Any]) -> str:
         got = call["returned"]
         if got is None:
-            return f"`{name}` returns None: did you forget `return` on one of its ways out?"
+            return forgot_return(name)
         kind = got.get("not_json", "") if isinstance(got, dict) else ""
         if isinstance(got, dict) and (not kind or kind in {"dict_items", "Counter", "defaultdict"}):
             return (

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
+from course_utils.teaching.tasks.judge_shared import forgot_return
 from course_utils.teaching.tasks.search_judge_shared import verdict
 from course_utils.teaching.verdict import NOT_YET, Verdict
 
@@ -60,7 +61,7 @@ class KeepCodes:
 def _shape(call: Mapping[str, Any]) -> str:
     got = call["returned"]
     if got is None:
-        return "`terms` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("terms")
     if isinstance(got, dict) and got.get("not_json") in {"set", "frozenset", "dict_keys"}:
         return "a set comes back, in which a repeated word counts once: return a list."
     if not isinstance(got, list):

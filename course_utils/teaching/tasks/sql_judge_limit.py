@@ -6,6 +6,7 @@ from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
 from course_utils.teaching.tasks import sql_gold
+from course_utils.teaching.tasks.judge_shared import forgot_return
 from course_utils.teaching.tasks.sql_probes import run_on
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
@@ -128,7 +129,7 @@ def _limit_trouble(call: Mapping[str, Any], case: Limited, path: str) -> str:
         return f"`add_limit` stops {explain_error(call['raised'])}".rstrip(".")
     sql = call["returned"]
     if sql is None:
-        return "`add_limit` returns None: did you forget `return` on one of its ways out?"
+        return forgot_return("add_limit")
     if not isinstance(sql, str):
         return f"`add_limit` returns a value of type {call.get('type')}, not the SQL as a text"
     got = run_on(path, sql, _MAX_ROWS)

@@ -6,6 +6,7 @@ from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
 from course_utils.teaching.tasks import sql_gold
+from course_utils.teaching.tasks.judge_shared import is_number
 from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
 
 _JOINED = "FROM customers c JOIN orders o ON o.customer_id = c.id"
@@ -119,7 +120,7 @@ def _is_sum(case: Mapping[str, Any], call: Mapping[str, Any], shops: Mapping[str
 
 def _near(got: Any, want: float, apart: float = 0.006) -> bool:
     """Return whether `got` is a number, less than `apart` rupees from `want`."""
-    return isinstance(got, (int, float)) and not isinstance(got, bool) and abs(got - want) < apart
+    return is_number(got) and abs(got - want) < apart
 
 
 def _sums(played: Sequence[tuple[Mapping, Mapping]], shops: Mapping[str, str]) -> str:
