@@ -48,6 +48,13 @@ def _shop_build(args: argparse.Namespace, extra: list[str]) -> int:
     return 0
 
 
+def _carrier_serve(args: argparse.Namespace, extra: list[str]) -> int:
+    from course_utils.shop import carrier
+
+    carrier.serve(carrier.PORT if args.port is None else args.port)
+    return 0
+
+
 def _build(args: argparse.Namespace, extra: list[str]) -> int:
     from course_utils.teaching import build
 
@@ -116,6 +123,11 @@ def parser() -> argparse.ArgumentParser:
     )
     shop_build.add_argument("--out", required=True, help="the file to write")
     shop_build.add_argument("--seed", type=int, help="another seed gives another shop")
+    service = commands.add_parser("carrier", help="Run the carrier's JSON service.").add_subparsers(
+        required=True, metavar="what"
+    )
+    serve = add("serve", _carrier_serve, "Serve the carrier's data on this machine until Ctrl-C.", service)
+    serve.add_argument("--port", type=int, help="its port (0 takes any that is free)")
     build = add("build", _build, "For authors: run lessons and solutions, make exercises from solutions.")
     build.add_argument("--check", action="store_true", help="write nothing, say what is stale")
     build.add_argument("--only", default="", help="only notebooks whose name contains this")
