@@ -256,22 +256,30 @@ def build(*, check: bool = False, only: str = "", say=print) -> list[Stale]:
 
 
 def embed(*, check: bool = False, say=print) -> list[Stale]:
-    """Make the vectors of the shop's documents and golden questions, and those of their tokens.
+    """Make the vectors of the shop's documents, golden questions and labelled questions for the router.
 
-    Returns what was stale. With `check`, write nothing.
+    Of documents and golden questions those of their tokens too. Returns what was stale. With `check`, write
+    nothing.
     """
     from course_utils.models.shipping import ship, ship_tokens
+    from course_utils.retrieval.routing_labels import load_examples, text_of
     from course_utils.shop import documents, questions
 
+    asked = questions.load(None)
+    follow_ups = [text_of(question) for question in asked if question.previous]
     collections = {
         "documents": [document.page_content for document in documents.load()],
-        "questions": [question.question for question in questions.load(None)],
+        "questions": [question.question for question in asked],
+        "routes": [*(example.text for example in load_examples()), *follow_ups],
     }
     stale = []
     for name, texts in collections.items():
         say(f"vectors of {len(texts)} {name}")
         kind = name.removesuffix("s")
-        for shipped in (ship(name, texts, check=check), ship_tokens(kind, texts, check=check)):
+        made = [ship(name, texts, check=check)]
+        if name != "routes":
+            made.append(ship_tokens(kind, texts, check=check))
+        for shipped in made:
             if shipped:
                 why = f"{shipped.missing} texts had no vectors, {shipped.stale} are of texts that are gone"
                 stale.append(Stale(shipped.file, why))
