@@ -12,10 +12,28 @@ from course_utils.retrieval import SQLRetriever, load_golden, same_rows, score
 from course_utils.retrieval.golden import mark
 from course_utils.retrieval.sql_advice import warnings_for
 from course_utils.retrieval.sql_schema import read_tables
+from course_utils.shop import questions
 
 GOLDEN = {golden.id: golden for golden in load_golden()}
 WRONG = {"sql-21", "sql-22", "sql-23", "sql-24"}
 REPAIRED = {"sql-10", "sql-14", "sql-16"}
+
+WHOLE = {question.id: question for question in questions.load(None) if question.sql}
+# Their first part is answered by an article for staff, which is not published; so the second part is asked.
+SECOND_PARTS = {
+    "hop-09": "Who is the boss of Farhan Qureshi, name and role?",
+    "hop-14": "How many pieces of MC-1280-B did we sell in June 2026, paid orders only?",
+}
+FIRST_PARTS = {
+    "Which hub took over from Hearth Hub 1?": "Hearth Hub 2",
+    "Which code do most refunds of March 2026 name as reason?": "ERR_4471",
+    "Which was your best selling yoga mat of 2025?": "Yoga Mat Lite",
+    "Of all products with ERR_2203 tickets, which one has the most of them?": "Phuhar Garden Timer Twin",
+    "Which is the worst rated product among those with twenty reviews or more?": "Yoga Mat Lite",
+    "Which hub came two generations before the Mandap M4?": "Mandap Hub M2",
+    "Which product was in the most orders with a refund for 'wrong size'?": "Megh Backpack Rain Cover",
+    "Which accessory is listed for your Chakra cycle?": "Naadi Chest Strap",
+}
 
 
 @lru_cache
@@ -103,6 +121,45 @@ def test_the_score_prints_as_a_table_with_its_totals():
     assert "17 of 24; after repair: 20 of 24" in text and text.count("\n") == 24 + 3
     assert "<td>sql-24</td>" in scored()._repr_html_()
     assert list(scored().frame()["after repair"].value_counts()) == [20, 4]
+
+
+@lru_cache
+def asked(question):
+    return SQLRetriever(sql_shops.safe()).ask(question)
+
+
+@pytest.mark.parametrize("key", WHOLE)
+def test_a_scripted_reply_gives_the_rows_of_the_golden_question(key):
+    golden = WHOLE[key]
+    result = asked(SECOND_PARTS.get(key, golden.question))
+    assert result.ok, f"{key}: {result.error}"
+    same = same_rows(result, golden.rows, ordered=golden.ordered)
+    assert same, f"{key}: {same.why}"
+    assert result.notes == ()
+
+
+@pytest.mark.parametrize("key", SECOND_PARTS)
+def test_a_question_that_needs_an_unpublished_article_gets_no_query(key):
+    result = asked(WHOLE[key].question)
+    assert not result.ok and result.attempts == 1 and "wrote no query" in result.error
+
+
+@pytest.mark.parametrize("question", FIRST_PARTS)
+def test_a_first_part_gives_its_value(question):
+    result = asked(question)
+    assert result.attempts == 1 and list(result.rows) == [(FIRST_PARTS[question],)]
+
+
+def test_three_golden_questions_are_right_after_a_repair():
+    errors = {
+        key: asked(golden.question).trail[0].error
+        for key, golden in WHOLE.items()
+        if asked(golden.question).attempts == 2
+    }
+    assert set(errors) == {"agg-03", "agg-09", "rel-04"}
+    assert errors["agg-03"] == "ambiguous column name: amount"
+    assert errors["agg-09"] == "forbidden column: tickets.created_at"
+    assert errors["rel-04"].startswith("multiple statements") and "CREATE TEMP VIEW" in errors["rel-04"]
 
 
 def test_a_gold_result_that_is_cut_off_is_an_error_of_the_author():
