@@ -20,7 +20,7 @@ from course_utils.teaching import tasks
 
 TESTS = Path(__file__).parent
 CASES = json.loads((TESTS / "cases" / "public_cases.json").read_text(encoding="utf-8"))
-AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid", "bm25", "eval", "rerank")
+AREAS = ("sql", "notebook", "setup", "llm", "docs", "dense", "hybrid", "bm25", "eval", "rerank", "routing")
 
 GUARD = "retrieval/test_sql_guard.py::"
 FOREIGN = "retrieval/test_sql_guard_foreign.py::"
@@ -30,6 +30,7 @@ BM25 = "retrieval/test_bm25.py::"
 FUSION = "retrieval/test_fusion.py::"
 HYBRID = "retrieval/test_hybrid.py::"
 FILTERS = "retrieval/test_filters.py::"
+ROUTES = "retrieval/test_routing_classifiers.py::"
 HERE = "test_public_cases.py::"
 WHERE = {
     "S01": f"{HERE}test_extracted",
@@ -63,10 +64,10 @@ WHERE = {
     "U06": "teaching/test_doctor.py::test_a_file_that_hides_a_module_is_found",
     "U08": "models/test_settings.py::test_a_key_set_in_a_later_cell_counts",
     "L01": "models/test_claude.py::test_two_refusals_and_an_answer_are_three_calls_with_the_waits_asked_for",
-    "L03": "models/test_scripted_chat.py::test_without_tools_no_call_is_made_up",
+    "L03": "retrieval/test_synthesis.py::test_l03_nothing_found_asks_no_model",
     "L04": "models/test_claude.py::test_the_same_question_is_asked_once_and_answered_alike",
     "L05": f"{TEXT}test_a_model_that_obeys_a_review_changes_nothing",
-    "L06": f"{HERE}test_extracted",
+    "L06": "retrieval/test_rewriting.py::test_l06_only_the_query_part_is_searched_for",
     "D02": f"{DENSE}test_a_row_becomes_a_text_and_typed_metadata",
     "D03": f"{FILTERS}test_what_matches",
     "D05": f"{FILTERS}test_what_matches",
@@ -96,6 +97,13 @@ WHERE = {
     "R04": "retrieval/test_llm_rerank.py::test_r04_a_score_that_cannot_be_read_shifts_no_other",
     "R06": "retrieval/test_rerank.py::test_r06_nothing_is_lost_where_one_of_three_is_scored",
     "R07": "retrieval/test_rerank.py::test_r07_nan_stands_last_and_equals_keep_their_order",
+    "T01": f"{ROUTES}test_anything_else_leads_to_mixed_and_says_what_came",
+    "T02": f"{ROUTES}test_anything_else_leads_to_mixed_and_says_what_came",
+    "T05": "retrieval/test_assistant.py::test_t05_a_number_is_counted_by_sql_and_not_read_from_five_texts",
+    "T06": f"{ROUTES}test_the_public_cases_by_rules",
+    "T07": f"{ROUTES}test_the_rules_on_twenty_labelled_questions",
+    "T08": "retrieval/test_rewriting.py::test_t08_the_subject_and_the_person_are_back",
+    "T10": "retrieval/test_rewriting.py::test_t10_it_is_what_the_turn_is_about_and_not_the_last_name",
     "V04": "retrieval/test_evaluate.py::test_v04_or_it_counts_as_0_and_the_run_says_so",
     "V06": "retrieval/test_metrics.py::test_v06_recall_and_reciprocal_rank_part_where_one_of_three_is_first",
     "V07": "retrieval/test_evaluate.py::test_v07_gold_may_be_replaced_and_the_run_says_so",

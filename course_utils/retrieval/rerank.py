@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,7 +30,8 @@ class RerankingRetriever(BaseRetriever):
 
     base: any LangChain retriever. It is asked for `candidates` documents, or for k if that is more, and a
     document that is not among them cannot be in the result. reranker: has `scores(question, texts)`, higher
-    is better, as `models.reranker()` has. k: how many come back.
+    is better, as `models.reranker()` has. k: how many come back. unless: a function of the question; where it
+    says so, the order stays the base's, and no candidate is read (`unless=codes` leaves codes to the search).
 
     The result holds documents of the base and no others, each once, with metadata["score"], the reranker's,
     and metadata["rank_before"], from 1. Equal scores keep the order they had. Without a score, which is NaN,
@@ -46,6 +47,7 @@ class RerankingRetriever(BaseRetriever):
     candidates: int = Field(default=50, ge=1)
     k: int = Field(default=5, ge=1)
     on_failure: Literal["warn", "raise"] = "warn"
+    unless: Callable[[str], Any] | None = None
 
     def __init__(self, base: BaseRetriever, reranker: Any, **settings: Any) -> None:
         super().__init__(base=base, reranker=reranker, **settings)
@@ -72,6 +74,8 @@ class RerankingRetriever(BaseRetriever):
         self, query: str, *, run_manager: "CallbackManagerForRetrieverRun | None" = None
     ) -> list[Document]:
         config = {"callbacks": run_manager.get_child()} if run_manager else None
+        if self.unless is not None and self.unless(query):
+            return _once(deepened(self.base, self.k).invoke(query, config))[: self.k]
         most = max(self.candidates, self.k)
         found = _once(deepened(self.base, most).invoke(query, config))[:most]
         failed: dict[str, Any] = {}
