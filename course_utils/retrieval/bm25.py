@@ -5,21 +5,18 @@ SciPy's sparse columns, for anything large (benchmarks/bm25.py says how much tha
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, Field, InstanceOf
+from pydantic import Field
 
 from .analyse import question_terms, terms
 from .caller import Caller
-from .documents import Documents, checked
+from .documents import Documents
 from .filters import Filter
-
-if TYPE_CHECKING:
-    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from .index import Index, IndexRetriever
 
 Engine = Literal["scipy", "rank_bm25"]
 Scores = Callable[[list[int]], np.ndarray]  # numbers of terms that occur -> a score for each document
@@ -91,7 +88,7 @@ class _Shelf(NamedTuple):
     tables: dict[frozenset[str], _Table | None]
 
 
-class BM25Index:
+class BM25Index(Index):
     """Documents by their terms, ranked by BM25 (Robertson & Zaragoza, 2009) with the weights of `idf`.
 
     Only documents that share a term with the question are found, with a score above 0. How rare a term is
@@ -103,6 +100,8 @@ class BM25Index:
     a text to its terms, used instead of `terms` and `question_terms`, for documents and questions alike.
     Raises ValueError for documents without id or audience, and for values out of range.
     """
+
+    _shelf: _Shelf
 
     def __init__(
         self,
@@ -123,38 +122,12 @@ class BM25Index:
         self._numbers.default_factory = self._numbers.__len__
         self.add_documents(list(documents))
 
-    def __len__(self) -> int:
-        return len(self._shelf.held)
-
-    @property
-    def documents(self) -> Mapping[str, Document]:
-        """Copies of the documents by id, to read."""
-        return self._shelf.held
-
     def add_documents(self, documents: Sequence[Document], ids: Sequence[str] | None = None) -> list[str]:
         """Add documents, or replace those with the same id; returns the ids, which `ids` may only repeat.
 
         All are added, or after an error none.
         """
-        fresh = checked(documents)
-        own = [document.id for document in fresh]
-        if ids is not None and list(ids) != own:
-            raise ValueError("ids must be those of the documents, in their order; or leave them out.")
-        analysed = [_listed((self.analyse or terms)(document.page_content)) for document in fresh]
-        held, rows = self._shelf.held.replaced(fresh), list(self._shelf.rows)
-        rows += [np.empty(0, np.int32)] * (len(held) - len(rows))
-        for id, words in zip(own, analysed, strict=True):
-            rows[held.place(id)] = np.array([self._numbers[word] for word in words], np.int32)
-        self._shelf = _Shelf(held, tuple(rows), {})
-        return own
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Remove documents by id; an id that is not there is no error."""
-        if isinstance(ids, str) or ids is None:
-            raise TypeError(f"ids must be a list of ids, such as ['product:7'], not {ids!r}.")
-        held, stay = self._shelf.held.without(ids)
-        if len(stay) < len(self):
-            self._shelf = _Shelf(held, tuple(self._shelf.rows[place] for place in stay), {})
+        return super().add_documents(documents, ids)
 
     def search(
         self, question: str, *, caller: Caller, k: int = 5, filter: Filter | None = None
@@ -163,8 +136,7 @@ class BM25Index:
 
         Fewer than k come back where fewer share a term with the question: there is no padding.
         """
-        held, best = self._best(question, caller, k, filter)
-        return [held.at(place, score=score) for place, score in best]
+        return super().search(question, caller=caller, k=k, filter=filter)
 
     def ranking(
         self, question: str, *, caller: Caller, k: int = 5, filter: Filter | None = None
@@ -174,14 +146,11 @@ class BM25Index:
         Raises ValueError for a k below 1 and for a filter with a key that no document has which the caller
         may see.
         """
-        held, best = self._best(question, caller, k, filter)
-        return [(held.id_at(place), score) for place, score in best]
+        return super().ranking(question, caller=caller, k=k, filter=filter)
 
     def _best(
         self, question: str, caller: Caller, k: int, filter: Filter | None
-    ) -> tuple[Documents, list[tuple[int, float]]]:
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k must be a whole number of at least 1, not {k!r}.")
+    ) -> tuple[Documents, Iterable[tuple[int, float]]]:
         shelf = self._shelf  # once: documents, terms and statistics that belong together
         held, seen = shelf.held, shelf.held.mask(caller, filter)
         table = self._table(shelf, caller)
@@ -192,14 +161,27 @@ class BM25Index:
         if not asked:
             return held, []
         scores = np.where(seen[table.places], table.scores(asked), 0)
-        last = max(0, np.partition(scores, -k)[-k] - 10**-_DIGITS) if k < len(scores) else 0
-        best = np.flatnonzero(scores > last)  # and all that might tie with the last
+        best = np.flatnonzero(scores > 0)  # of the others, mostly zeros, a partition takes 100 times as long
+        if k < len(best):
+            last = np.partition(scores[best], -k)[-k] - 10**-_DIGITS
+            best = best[scores[best] > last]  # and all that might tie with the last
         found = zip(table.places[best].tolist(), np.round(scores[best], _DIGITS).tolist(), strict=True)
-        return held, sorted(found, key=lambda pair: (-pair[1], held.id_at(pair[0])))[:k]
+        return held, found
 
     def retriever(self, *, caller: Caller, k: int = 5, filter: Filter | None = None) -> "BM25Retriever":
         """Return a LangChain retriever for one caller; it costs nothing, so make one for each request."""
         return BM25Retriever(index=self, caller=caller, k=k, filter=filter)
+
+    def _add(self, documents: list[Document]) -> None:
+        analysed = [_listed((self.analyse or terms)(document.page_content)) for document in documents]
+        held, rows = self._shelf.held.replaced(documents), list(self._shelf.rows)
+        rows += [np.empty(0, np.int32)] * (len(held) - len(rows))
+        for document, words in zip(documents, analysed, strict=True):
+            rows[held.place(document.id)] = np.array([self._numbers[word] for word in words], np.int32)
+        self._shelf = _Shelf(held, tuple(rows), {})
+
+    def _left(self, held: Documents, stay: np.ndarray) -> _Shelf:
+        return _Shelf(held, tuple(self._shelf.rows[place] for place in stay), {})
 
     def _table(self, shelf: "_Shelf", caller: Caller) -> _Table | None:
         tables = shelf.tables
@@ -221,24 +203,11 @@ def _listed(words: list[str]) -> list[str]:
     return words
 
 
-class BM25Retriever(BaseRetriever):
+class BM25Retriever(IndexRetriever):
     """A `BM25Index` as a LangChain retriever, for one caller: `.invoke(question)` returns Documents.
 
     `caller` has no default: whoever makes a retriever must say for whom.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", frozen=True)
-
     index: BM25Index
-    caller: Annotated[Caller, InstanceOf()]  # a dictionary is not taken for one
-    k: int = Field(default=5, ge=1)
-    filter: Filter | None = None
-
-    def ranking(self, question: str) -> list[tuple[str, float]]:
-        """Return (id, score), best first."""
-        return self.index.ranking(question, caller=self.caller, k=self.k, filter=self.filter)
-
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: "CallbackManagerForRetrieverRun | None" = None
-    ) -> list[Document]:
-        return self.index.search(query, caller=self.caller, k=self.k, filter=self.filter)
+    k: int = Field(default=5, ge=1)  # the bound in the schema too

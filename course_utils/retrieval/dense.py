@@ -3,20 +3,18 @@
 The order of work is the point: who asks and the filter decide first, the ranking then sees only what is left.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, InstanceOf, field_validator
 
 from .caller import Caller
 from .documents import Documents, checked
 from .filters import Filter
+from .index import Index, IndexRetriever
 
 if TYPE_CHECKING:
-    from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.embeddings import Embeddings
 
 # FAISS adds up in float32, in an order of its own: nearer than this, two scores may change places.
@@ -66,7 +64,7 @@ class _Shelf(NamedTuple):
             asked = min(4 * asked, left)
 
 
-class DenseIndex:
+class DenseIndex(Index):
     """Documents with unit vectors in FAISS's flat inner-product index: exact search, no training.
 
     embeddings: any LangChain Embeddings. Vectors are made from a document's text, brought to length 1, and
@@ -75,6 +73,8 @@ class DenseIndex:
     looks at one state as a whole; writers must take turns. Raises ValueError for documents without id or
     audience, and for vectors that are not finite or zero.
     """
+
+    _shelf: _Shelf
 
     def __init__(
         self,
@@ -87,34 +87,13 @@ class DenseIndex:
         self._shelf = _Shelf(Documents(), None)
         self._add(checked(documents), vectors)
 
-    def __len__(self) -> int:
-        return len(self._shelf.held)
-
-    @property
-    def documents(self) -> Mapping[str, Document]:
-        """Copies of the documents by id, to read."""
-        return self._shelf.held
-
     def add_documents(self, documents: Sequence[Document], ids: Sequence[str] | None = None) -> list[str]:
         """Add documents, or replace those with the same id; returns the ids.
 
         A text that its id already had is not embedded again, so new metadata alone cost nothing. `ids` is
         there for LangChain's habit and must be the documents' own. All are added, or after an error none.
         """
-        fresh = checked(documents)
-        own = [document.id for document in fresh]
-        if ids is not None and list(ids) != own:
-            raise ValueError("ids must be those of the documents, in their order; or leave them out.")
-        self._add(fresh)
-        return own
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Remove documents by id; an id that is not there is no error."""
-        if isinstance(ids, str) or ids is None:
-            raise TypeError(f"ids must be a list of ids, such as ['product:7'], not {ids!r}.")
-        held, stay = self._shelf.held.without(ids)
-        if len(stay) < len(self):
-            self._shelf = _Shelf.filled(held, self._shelf.rows(stay))
+        return super().add_documents(documents, ids)
 
     def search(
         self, question: str | np.ndarray, *, caller: Caller, k: int = 5, filter: Filter | None = None
@@ -123,8 +102,7 @@ class DenseIndex:
 
         The score is the cosine, at most 1. Fewer than k come back only where fewer are left by the filter.
         """
-        held, best = self._best(question, caller, k, filter)
-        return [held.at(place, score=score) for place, score in best]
+        return super().search(question, caller=caller, k=k, filter=filter)
 
     def ranking(
         self, question: str | np.ndarray, *, caller: Caller, k: int = 5, filter: Filter | None = None
@@ -134,8 +112,7 @@ class DenseIndex:
         Raises ValueError for a k below 1 and for a filter with a key that no document has which the caller
         may see.
         """
-        held, best = self._best(question, caller, k, filter)
-        return [(held.id_at(place), score) for place, score in best]
+        return super().ranking(question, caller=caller, k=k, filter=filter)
 
     def retriever(self, *, caller: Caller, k: int = 5, filter: Filter | None = None) -> "DenseRetriever":
         """Return a LangChain retriever for one caller; it costs nothing, so make one for each request."""
@@ -143,9 +120,7 @@ class DenseIndex:
 
     def _best(
         self, question: str | np.ndarray, caller: Caller, k: int, filter: Filter | None
-    ) -> tuple[Documents, list[tuple[int, float]]]:
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k must be a whole number of at least 1, not {k!r}.")
+    ) -> tuple[Documents, Iterable[tuple[int, float]]]:
         if not self._shelf.held.mask(caller, filter).any():
             return self._shelf.held, []  # nothing to find, so no model is loaded for the question
         query = self._query(question)
@@ -156,8 +131,7 @@ class DenseIndex:
         places = shelf.nearest(query, seen, min(int(k), int(seen.sum())))
         exact = (shelf.rows(places).astype(np.float64) * query).sum(axis=1)
         scores = np.clip(np.round(exact, _DIGITS), -1, 1).tolist()
-        pairs = zip(places.tolist(), scores, strict=True)
-        return shelf.held, sorted(pairs, key=lambda pair: (-pair[1], shelf.held.id_at(pair[0])))[:k]
+        return shelf.held, zip(places.tolist(), scores, strict=True)
 
     def _query(self, question: str | np.ndarray) -> np.ndarray:
         if isinstance(question, str):
@@ -183,6 +157,9 @@ class DenseIndex:
         table[: len(old)] = old if len(old) else 0
         table[[held.place(document.id) for document in documents]] = fresh
         self._shelf = _Shelf.filled(held, table)
+
+    def _left(self, held: Documents, stay: np.ndarray) -> _Shelf:
+        return _Shelf.filled(held, self._shelf.rows(stay))
 
     def _embed(self, texts: list[str]) -> Sequence[Any]:
         if not texts:
@@ -219,31 +196,14 @@ def _unit(table: np.ndarray, names: Sequence[str], size: int | None) -> np.ndarr
     return table / lengths
 
 
-class DenseRetriever(BaseRetriever):
+class DenseRetriever(IndexRetriever):
     """A `DenseIndex` as a LangChain retriever, for one caller: `.invoke(question)` returns Documents.
 
     `caller` has no default: whoever makes a retriever must say for whom.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", frozen=True)
-
     index: DenseIndex
-    caller: Annotated[Caller, InstanceOf()]  # a dictionary is not taken for one
-    k: int = 5
-    filter: Filter | None = None
-
-    @field_validator("k")
-    @classmethod
-    def _k_is_positive(cls, k: int) -> int:
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k}")
-        return k
 
     def ranking(self, question: str) -> list[tuple[str, float]]:
         """Return (id, cosine), best first."""
-        return self.index.ranking(question, caller=self.caller, k=self.k, filter=self.filter)
-
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: "CallbackManagerForRetrieverRun | None" = None
-    ) -> list[Document]:
-        return self.index.search(query, caller=self.caller, k=self.k, filter=self.filter)
+        return super().ranking(question)
