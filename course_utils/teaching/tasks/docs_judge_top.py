@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
-from course_utils.teaching.tasks.judge_shared import capital, forgot_return, so_far
-from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
+from course_utils.teaching.tasks.judge_shared import capital, forgot_return, part_by_part
+from course_utils.teaching.verdict import Verdict
 
 Scored = list[tuple[str, float, dict[str, Any]]]
 
@@ -60,6 +60,7 @@ _CASES = (
     Case("ties", "with equal scores, the list the other way round", _EQUAL[::-1], 2, {}),
 )
 _RIGHT = {"cut": "the filter comes before the cut", "ties": "equal scores are in order"}
+_HINTS = {"kept": 1, "cut": 2, "ties": 3}
 
 
 class FilterThenRank:
@@ -82,21 +83,14 @@ class FilterThenRank:
             changed = changed or bool(call.get("changed_arguments"))
             if trouble := _trouble(call, case):
                 troubles.setdefault(case.part, f"{capital(case.says)}: {trouble}")
-        if "kept" in troubles:
-            return Verdict(0, NOT_YET, troubles["kept"], 1)
         if changed:
             troubles.setdefault(
                 "ties",
                 "`top` changes the list it was given: `.sort()` and `.remove()` work in place, for everybody "
                 "who holds it.",
             )
-        if not troubles:
-            return Verdict(
-                3, PASSED, "As many as fit and never fewer, the best first, equal scores always in one order."
-            )
-        part, trouble = next(iter(troubles.items()))
-        right = so_far([text for name, text in _RIGHT.items() if name not in troubles])
-        return Verdict(3 - len(troubles), NOT_YET, right + trouble, 2 if part == "cut" else 3)
+        passed = "As many as fit and never fewer, the best first, equal scores always in one order."
+        return part_by_part(troubles, _RIGHT, passed, _HINTS)
 
 
 def _best(scored: Scored) -> Scored:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_utils.teaching.firstlook import explain_error
-from course_utils.teaching.tasks.judge_shared import capital, forgot_return, other_error, so_far
-from course_utils.teaching.verdict import NOT_YET, PASSED, Verdict
+from course_utils.teaching.tasks.judge_shared import capital, forgot_return, other_error, part_by_part
+from course_utils.teaching.verdict import Verdict
 
 Score = float | str  # "None" and "NaN" are for the two kinds of a missing one
 _FOUND = ("product:41", "product:12", "product:77", "product:30", "product:58")
@@ -73,6 +73,7 @@ _RIGHT = {
     "missing": "candidates without a score are kept, and behind",
     "manners": "equal scores, wrong lengths and untouched lists",
 }
+_HINTS = {"order": 1, "missing": 2, "manners": 3}
 
 
 class Rerank:
@@ -97,21 +98,14 @@ class Rerank:
             if trouble:
                 part = "manners" if case.part == "length" else case.part
                 troubles.setdefault(part, f"{capital(case.says)}: {trouble}")
-        if "order" in troubles:
-            return Verdict(0, NOT_YET, troubles["order"], 1)
         if changed:
             troubles.setdefault(
                 "manners",
                 "`rerank` changes a list it was given: `.sort()`, `.pop()` and `[…] =` work in place, for "
                 "everybody who holds it.",
             )
-        if not troubles:
-            return Verdict(
-                3, PASSED, "The best first, nobody lost, and where scores say nothing the search decides."
-            )
-        part, trouble = next(iter(troubles.items()))
-        right = so_far([text for name, text in _RIGHT.items() if name not in troubles])
-        return Verdict(3 - len(troubles), NOT_YET, right + trouble, 2 if part == "missing" else 3)
+        passed = "The best first, nobody lost, and where scores say nothing the search decides."
+        return part_by_part(troubles, _RIGHT, passed, _HINTS)
 
 
 def _let_pass(call: Mapping[str, Any], case: Case) -> str:
