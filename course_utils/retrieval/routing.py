@@ -18,11 +18,13 @@ from .hybrid import RetrieverFailed, _callers, _may_see
 from .retrieved import DataType, Decision, Retrieved, Source
 from .routing_labels import SINGLE, Classifier, RelationshipDecision
 from .routing_rules import RuleClassifier
+from .sql_errors import NoQuery
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
 
 RELATIONSHIP = "relationship"
+NO_QUERY = "no query"  # what a source "ran" where the model saw none that could answer
 PLACES: tuple[str, ...] = (*SINGLE, RELATIONSHIP)
 ASKED = "query", "sql", "cypher"  # metadata that may hold what a source ran
 
@@ -39,7 +41,8 @@ class AdaptiveRetriever(BaseRetriever):
     no retriever, or the classifier raises, every source is asked, and the decision's note says so.
 
     One source that fails is never the end: the others are asked as well, if `fall_back`. So they are where
-    prose or JSON had nothing. Rows are different: a query that ran and found none has answered the question.
+    prose or JSON had nothing. Rows are different: a query that ran and found none has answered the question;
+    where the model saw no query that could, nothing failed, and the others are asked.
     The first source stays in the result, and the note says what happened.
 
     `.retrieve(question)` returns all of it as a Retrieved and does not raise for a source: an error, or that
@@ -136,7 +139,7 @@ class AdaptiveRetriever(BaseRetriever):
         """Return why the other sources should be asked after this one, "" if they need not be."""
         if source.error:
             return "failed"
-        rows = source.name in {DataType.STRUCTURED, RELATIONSHIP}
+        rows = source.name in {DataType.STRUCTURED, RELATIONSHIP} and not source.query.startswith(NO_QUERY)
         return "" if source.documents or rows else "found nothing"
 
     def _ask(self, names: Iterable[str], question: str, config: Any) -> tuple[Source, ...]:
@@ -164,6 +167,10 @@ class AdaptiveRetriever(BaseRetriever):
             error = ""
             try:
                 found = tuple(one for one in retriever.invoke(question, config) if _may_see(caller, one))
+            except NoQuery as nothing:
+                elapsed = (time.perf_counter() - begin) * 1000
+                answers.put(Source(name, f"{NO_QUERY} ({_short(nothing)})", (), elapsed))
+                return
             except Exception as failure:  # reported in the result, whatever it is
                 error = f"{type(failure).__name__}: {_short(failure)}"
             elapsed = (time.perf_counter() - begin) * 1000

@@ -23,6 +23,10 @@ class UnsafeSQL(ValueError):
             self.add_note(hint)
 
 
+class NoQuery(UnsafeSQL):
+    """The model said that no query on these tables can answer: nothing failed, and nothing was refused."""
+
+
 class QueryFailed(RuntimeError):
     """The statement is a read, but it could not be answered: a syntax error, too slow, too large.
 

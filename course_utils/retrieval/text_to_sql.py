@@ -15,6 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import ConfigDict, PrivateAttr
 
+from course_utils.retrieval.sql_errors import NoQuery
 from course_utils.retrieval.sql_extract import extract_sql
 from course_utils.retrieval.sql_guard import QueryFailed, Rows, SafeDatabase, UnsafeSQL, check_sql
 from course_utils.retrieval.sql_result import Attempt, SQLResult, nothing_in
@@ -36,6 +37,7 @@ __all__ = [
 log = logging.getLogger("course_utils.sql")
 
 NO_QUERY = "NO QUERY"
+_NO_QUERY_SAID = "the model wrote no query"
 SQL_PROMPT = ChatPromptTemplate.from_messages([
     (
         "system",
@@ -173,7 +175,7 @@ class SQLRetriever(BaseRetriever):
         sql = ""
         if reply.lstrip().upper().startswith(NO_QUERY):
             reason = " ".join(reply.split())[len(NO_QUERY) :].strip(" :-.")
-            return Attempt("", f"the model wrote no query: {reason or 'no reason given'}", None, reply), None
+            return Attempt("", f"{_NO_QUERY_SAID}: {reason or 'no reason given'}", None, reply), None
         try:
             sql = extract_sql(reply)
             rows = self.db.run(self._check(sql))
@@ -205,11 +207,13 @@ class SQLRetriever(BaseRetriever):
     ) -> list[Document]:
         """Return one document for each row, in the query's order; every row is a full match, so score 1.
 
-        Raises UnsafeSQL with the last reason where no query ran: an empty list would say "no rows".
+        Raises UnsafeSQL with the last reason where no query ran: an empty list would say "no rows"; it is a
+        NoQuery where the model saw none that could answer.
         """
         result = self.ask(query, {"callbacks": run_manager.get_child()})
         if not result.ok:
-            raise UnsafeSQL(result.error, result.trail[-1].hint or "Use .ask(question) to see the trail.")
+            kind = NoQuery if result.error.startswith(_NO_QUERY_SAID) else UnsafeSQL
+            raise kind(result.error, result.trail[-1].hint or "Use .ask(question) to see the trail.")
         return [
             Document(
                 id=f"sql:{number}",

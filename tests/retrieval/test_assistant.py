@@ -125,6 +125,17 @@ def test_an_answer_names_the_record_it_stands_in(assistant):
     assert "10,000" in answer.text or "10000" in answer.text
 
 
+@pytest.mark.parametrize("one", questions.load(None, "unanswerable"), ids=lambda one: one.id)
+def test_what_the_shop_does_not_know_is_not_answered(assistant, one):
+    """The replies are the authors'; what is tested is that no route turns them into something else."""
+    role = "guest" if one.audience == "public" else one.audience
+    answer = assistant(Caller("judge", role)).answer(one.question)
+    assert answer.outcome == "unknown"
+    assert answer.sources == ()
+    assert answer.missing == ()
+    assert answer.text == "That is not in the shop's data."
+
+
 def test_a_carrier_that_died_is_named_and_the_others_answer(service):
     prose = Fixed(found=[document("article:parcels#1", "An express parcel may weigh ten kilograms.")])
     client = CarrierClient(service.url, attempts=1)

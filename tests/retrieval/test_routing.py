@@ -13,6 +13,8 @@ from course_utils.retrieval.hybrid import RetrieverFailed
 from course_utils.retrieval.retrieved import DataType, Decision
 from course_utils.retrieval.routing import AdaptiveRetriever
 from course_utils.retrieval.routing_labels import RelationshipDecision
+from course_utils.retrieval.sql_errors import NoQuery
+from course_utils.retrieval.text_to_sql import SQLRetriever
 
 ROWS, JSON, PROSE, MIXED = DataType
 
@@ -218,3 +220,15 @@ def test_all_retrievers_are_for_one_caller():
 def test_what_cannot_work_is_refused_when_it_is_made(sources, settings, says):
     with pytest.raises(ValueError, match=says):
         AdaptiveRetriever(sources, **settings)
+
+
+def test_a_model_that_sees_no_query_has_not_failed_and_the_others_are_asked():
+    rows = SQLRetriever(llm=lambda prompt: "NO QUERY: no table holds salaries.")
+    sources = {"structured": rows, "unstructured": Fixed(found=[doc("a:1")], asked=[])}
+    retrieved = AdaptiveRetriever(sources, classify=always(ROWS)).retrieve("What does Asha earn?")
+    assert retrieved.failed == ()
+    assert [source.name for source in retrieved.sources] == ["structured", "unstructured"]
+    assert "no table holds salaries" in retrieved.sources[0].query
+    assert "found nothing" in retrieved.decision.note
+    with pytest.raises(NoQuery, match="no table holds salaries"):
+        rows.invoke("What does Asha earn?")
