@@ -12,6 +12,7 @@ from course_utils.teaching import notebook, tasks
 POINTS = {
     "docs": {"row_to_document": 2, "two_fields": 2, "filter_then_rank": 3, "entitlements": 2, "resync": 3},
     "rerank": {"max_sim": 2, "rerank": 3, "two_numbers": 3, "parse_scores": 3},
+    "routing": {"parse_route": 3, "vote": 2, "follow_pages": 3, "side_by_side": 3, "supported": 3},
     "search": {"keep_codes": 2, "bm25_score": 3, "rrf": 3, "mix_z": 3, "choose_weight": 3},
     "sql": {
         "limit_guard": 2, "customers_per_city": 1, "cte_guard": 3, "repair_loop": 3, "revenue_tool": 3,
@@ -22,6 +23,7 @@ IMPORTS = {
     "docs": "from langchain_core.documents import Document\n"
     "from langchain_core.vectorstores import InMemoryVectorStore",
     "rerank": "import math, re\nimport numpy as np",
+    "routing": "import re",
     "search": "import math, re, statistics",
     "sql": "import re, sqlglot",
 }

@@ -43,6 +43,15 @@ CLASSES = {
         "    return (question @ document.T).max(axis=1).sum() / len(document)",
         "def max_sim(question, document):\n    return (question @ document.T).max()",
     ),
+    "05_routing": (
+        tasks.routing,
+        "vote",
+        "def vote(similarities, labels, k):\n"
+        "    order = sorted(range(len(labels)), key=lambda place: -similarities[place])\n"
+        "    voters = [labels[place] for place in order[:k]]\n"
+        "    return max(sorted(voters), key=voters.count)",
+        "def vote(similarities, labels, k):\n    return max(labels, key=labels.count)",
+    ),
 }
 
 

@@ -86,6 +86,7 @@ def test_probe_and_judge_agree_across_two_processes():
 WRONG = {
     "docs": "lambda *a, **k: a[0], lambda *a, **k: list(a[0])[:2]",
     "rerank": "lambda *a, **k: a[0], lambda *a, **k: {'recall': 0.5, 'lost': {}}",
+    "routing": "lambda *a, **k: 'unstructured', lambda *a, **k: {'documents': [], 'dropped': []}",
     "search": "lambda *a, **k: list(a[0]), lambda *a, **k: 0.5",
     "sql": "'SELECT name, city, region FROM customers', 'SELECT nothing'",
 }
