@@ -173,8 +173,21 @@ def test_a_route_that_is_rarer_than_its_examples_has_less_to_say():
     assert decision.confidence == pytest.approx(0.9)  # 2 * .9 / .4 of that and 3 * .1 / .6
 
 
+def test_the_rule_that_fits_is_one_more_thing_to_be_alike_in():
+    """Nothing else tells these texts apart: they have one vector, and their words do not count."""
+    counted = ["how many sofas", "how many benches", "how many tables"]
+    told = ["sofas wobble", "benches creak", "tables scratch"]
+    examples = [Example(text, ROWS) for text in counted] + [Example(text, PROSE) for text in told]
+    asked = "average price per city"
+    by_rule = NeighbourClassifier(Flat(), examples, k=3, shares=None, wording=0)
+    assert {one.example.text for one in by_rule.nearest(asked)} == set(counted)
+    assert by_rule(asked).route == RuleClassifier()(asked).route == ROWS
+    without = NeighbourClassifier(Flat(), examples, k=6, shares=None, wording=0, ruled=0)
+    assert len({round(one.distance, 9) for one in without.nearest(asked)}) == 1
+
+
 def test_what_cannot_decide_is_refused():
-    for settings in ({"k": 0}, {"k": True}, {"shrink": 0}, {"shares": {ROWS: 1}}):
+    for settings in ({"k": 0}, {"k": True}, {"shrink": 0}, {"ruled": -1}, {"shares": {ROWS: 1}}):
         with pytest.raises(ValueError):
             placed(**settings)
     with pytest.raises(ValueError, match=r"0 examples of 0 route\(s\)"):
