@@ -1,9 +1,10 @@
-"""Published files for the tests of this room."""
+"""Published files and the carrier's service for the tests of this room."""
 
 import guard_shop
 import pytest
 
 from course_utils.retrieval.sql_guard import SafeDatabase
+from course_utils.shop.carrier import Carrier
 from course_utils.shop.publish import publish
 
 
@@ -25,3 +26,20 @@ def db(published):
     """The published case shop, open."""
     with SafeDatabase(published) as db:
         yield db
+
+
+@pytest.fixture(scope="module")
+def running():
+    """The carrier's service, for all tests of a file."""
+    with Carrier() as service:
+        yield service
+
+
+@pytest.fixture
+def service(running):
+    """The carrier's service, running, without faults and without a memory of requests."""
+    running.start()
+    running.clear()
+    running.requests.clear()
+    yield running
+    running.clear()

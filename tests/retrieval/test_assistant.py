@@ -20,7 +20,7 @@ from course_utils.retrieval import (
 from course_utils.retrieval.analyse import codes
 from course_utils.retrieval.assistant import ShopAssistant, prose_indexes, prose_retriever
 from course_utils.retrieval.routing import AdaptiveRetriever
-from course_utils.shop import carrier, questions
+from course_utils.shop import questions
 
 STAFF = Caller("judge", "staff")
 GOLDEN = {question.id: question for question in questions.load()}
@@ -46,13 +46,7 @@ def to(route):
 
 
 @pytest.fixture(scope="module")
-def service():
-    with carrier.Carrier() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
-def assistant(service):
+def assistant(running):
     """Return the assistant for a caller, on the real shop, with every model scripted."""
     indexes = prose_indexes()
     sql = SQLRetriever()
@@ -60,7 +54,7 @@ def assistant(service):
     def make(caller, **settings):
         sources = {
             "structured": sql,
-            "semi_structured": JSONRetriever(CarrierClient(service.url), caller=caller),
+            "semi_structured": JSONRetriever(CarrierClient(running.url), caller=caller),
             "unstructured": prose_retriever(indexes, caller),
         }
         return ShopAssistant(AdaptiveRetriever(sources), **settings)

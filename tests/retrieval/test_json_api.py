@@ -21,21 +21,6 @@ STAFF = Caller("meera", "staff")
 GOLDEN = questions.load(None, pattern="semi_structured")
 
 
-@pytest.fixture(scope="module")
-def running():
-    with Carrier() as service:
-        yield service
-
-
-@pytest.fixture
-def service(running):
-    running.start()
-    running.clear()
-    running.requests.clear()
-    yield running
-    running.clear()
-
-
 @pytest.fixture
 def client(service):
     return CarrierClient(service.url, sleep=lambda _: None)

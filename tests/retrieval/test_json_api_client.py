@@ -9,22 +9,6 @@ import pytest
 from course_utils.retrieval import json_client
 from course_utils.retrieval.json_client import CarrierClient
 from course_utils.retrieval.json_reply import CarrierError, seconds_asked
-from course_utils.shop.carrier import Carrier
-
-
-@pytest.fixture(scope="module")
-def running():
-    with Carrier() as service:
-        yield service
-
-
-@pytest.fixture
-def service(running):
-    running.start()
-    running.clear()
-    running.requests.clear()
-    yield running
-    running.clear()
 
 
 @pytest.fixture
