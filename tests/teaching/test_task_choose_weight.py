@@ -40,13 +40,20 @@ def floors(singles, best=max):
 
 
 def made(
-    half=dev, judged=None, floor=floors, mean=questions, loses=None, none=lambda settings: None, key=None
+    half=dev,
+    judged=None,
+    floored=None,
+    floor=floors,
+    mean=questions,
+    loses=None,
+    none=lambda settings: None,
+    key=None,
 ):
     """Return the right answer with some of its parts changed."""
     loses = loses or (lambda value, least: value < least - 1e-9)
 
     def choose(settings, singles):
-        least = floor([half(single) for single in singles.values()])
+        least = floor([(floored or half)(single) for single in singles.values()])
         stay = [
             name
             for name, run in settings.items()
@@ -102,6 +109,10 @@ def with_numpy(settings, singles):
     """A name from NumPy is a text too."""
     name = reference(settings, singles)
     return name and np.str_(name)
+
+
+def by_question(singles):
+    return {pattern: fmean(map(max, *(single[pattern] for single in singles))) for pattern in singles[0]}
 
 
 def naive(values):
@@ -176,11 +187,14 @@ def test_right(answer):
         (made(floor=lambda one: floors([max(one, key=questions)])), 1, "the better one on average"),
         (made(floor=lambda one: floors(one, min)), 1, "the worse of the two"),
         (made(floor=lambda one: floors(one, fmean)), 1, "the mean of the two single"),
+        (made(floor=by_question), 2, "taken question by question"),
+        (made(loses=lambda value, least: round(value, 2) < round(least, 2)), 2, "by a few thousandths"),
         (on_average, 1, "neither on average nor on some"),
         (on_any, 1, "neither on average nor on some"),
         (made(loses=lambda value, least: value <= least), 0, "equal is not below"),
         # the mean
         (made(mean=patterns), 2, "The patterns' means are averaged"),
+        (made(mean=lambda half: round(questions(half), 2)), 2, "rounded to a few digits"),
         (made(mean=lambda half: -questions(half)), 1, "The lowest mean wins"),
         (made(mean=lambda half: 0), 2, "The first name is taken"),
         (made(key=lambda rank, name: 0), 1, "The first setting that stays"),
@@ -188,6 +202,8 @@ def test_right(answer):
         # the half, ties, rounding, None
         (made(half=test_half), 2, "made on the test half"),
         (made(half=both), 2, "on both halves together"),
+        (made(floored=test_half), 2, "The floor looks at the test half"),
+        (made(floored=both), 2, "The floor looks at the test half"),
         (made(judged=test_half), 2, "chosen on test"),
         (made(judged=both), 2, "chosen on both"),
         (made(key=lambda rank, name: (rank, [-ord(char) for char in name])), 2, "comes before it"),

@@ -111,6 +111,44 @@ def tries_again(get, path):
     return items, True
 
 
+def tries_twice(get, path):
+    def stubborn(path):
+        try:
+            return get(path)
+        except COMES_NOT:
+            return get(path)
+
+    return walker()(stubborn, path)
+
+
+def asks_and_throws_away(get, path):
+    """See a loop only after the page was asked for again."""
+    items, asked = [], []
+    while path is not None and len(asked) < 10:
+        try:
+            page = get(path)
+        except COMES_NOT:
+            return items, False
+        if path in asked:
+            return items, False
+        items += page["items"]
+        asked.append(path)
+        path = page["next"]
+    return items, path is None
+
+
+def each_page_once(get, path):
+    items, pages = [], []
+
+    def new(path):
+        page = get(path)
+        items.extend([] if page["items"] in pages else page["items"])
+        pages.append(page["items"])
+        return page
+
+    return items, walker()(new, path)[1]
+
+
 def twice(get, path):
     """See a loop only after the page was read again."""
     items, asked = [], []
@@ -155,16 +193,20 @@ def test_right(answer):
         (changed(lambda items, all: (items[::-1], all)), 0, "in their order"),
         (changed(lambda items, all: (items + ["x"], all)), 0, "more items come back"),
         (changed(lambda items, all: {"items": items}), 0, "a value of type dict"),
+        (changed(lambda items, all: (list(dict.fromkeys(items)), all)), 0, "comes back once"),
+        (each_page_once, 0, "items are missing at the end"),
         # pages that do not come
         (walker(errors=()), 2, "gets nothing of what had come"),
         (walker(errors=TimeoutError), 2, "with RuntimeError, `collect` stops with RuntimeError"),
         (walker(keep=False), 2, "what came before is thrown away"),
         (walker(failed=True), 2, "A count of it would be wrong"),
         (changed(lambda items, all: (items, all or not items)), 2, "complete, and empty"),
+        (tries_twice, 2, "is asked for again. `get` has tried often enough"),
         (tries_again, 1, "the same page is asked for again and again"),
         # loops and long lists
         (walker(loops=False, most=None), 2, "round in a circle"),
         (walker(loops=False), 2, "items come back more than once"),
+        (asks_and_throws_away, 2, "look whether it was there before you ask"),
         (twice, 2, "items come back more than once"),
         (walker(most=None), 2, "With eleven pages, 11 pages are asked for"),
         (walker(most=9), 2, "items are missing at the end"),

@@ -24,13 +24,17 @@ def reference(text):
     return found
 
 
+def is_in_a_run(char):
+    return char.isascii() and char.isalnum()
+
+
 def without_patterns(text):
     """Letter by letter, the numbers last."""
     words, numbers, word = [], [], ""
     text = text.lower() + " "
     for place, char in enumerate(text):
-        joins = char in "_-" and word and text[place + 1].isalnum()
-        if char.isalnum() or joins:
+        joins = char in "_-" and word and word[-1] not in "_-" and is_in_a_run(text[place + 1])
+        if is_in_a_run(char) or joins:
             word += char
         elif word:
             words.append(bare(word))
@@ -83,6 +87,30 @@ def with_numbers(pattern, *, joined=False, alone=False, only=lambda word: True):
     return terms
 
 
+def any_letters(text):
+    """Take é for a letter too."""
+    found = []
+    for word in re.findall(r"[^\W_]+(?:[_-][^\W_]+)*", text.lower()):
+        found += [bare(word), *(n for n in re.findall("[0-9]{3,}", word) if n != bare(word))]
+    return found
+
+
+def many_joiners(text):
+    return reference(re.sub("_+", "_", text))
+
+
+def one_number_of_digits(text):
+    """Take a word of digits and joiners for one number."""
+    found = []
+    for word in re.findall(WORD, text.lower()):
+        found += [bare(word), *(re.findall("[0-9]{3,}", word) if not bare(word).isdigit() else [])]
+    return found
+
+
+def numbers_in_pieces(text):
+    return [term for term in reference(text) if term != "20240412"]
+
+
 def with_letters(text):
     found = reference(text)
     for word in re.findall(WORD, text.lower()):
@@ -120,11 +148,15 @@ def test_right(answer):
         (lambda text: [term.removesuffix("s") for term in reference(text)], 1, "nothing is stemmed"),
         (lambda text: [*reference(text), *wholes(text)[:1]], 1, "more often than it occurs"),
         (lambda text: [*reference(text), "shop"], 1, "no word of the text"),
+        (any_letters, 1, "a letter in it that is not from a to z"),
+        (many_joiners, 0, "is glued to another one"),
+        (numbers_in_pieces, 1, "'2024-0412' comes back in pieces and not whole"),
         (with_letters, 1, "a piece of a longer word"),
         (lambda text: [*reference(text), "err"] if "err" in text.lower() else reference(text), 1, "letters"),
         # the numbers
         (wholes, 1, "is not a term of its own"),
         (with_numbers("[0-9]{3,}", alone=True), 1, "stands alone and comes back twice"),
+        (one_number_of_digits, 1, "'2024-0412' is more than one run of digits"),
         (with_numbers("[0-9]+"), 1, "fewer than three digits"),
         (with_numbers("[0-9]{4,}"), 1, "more than one number"),
         (with_numbers("[0-9]{3,}", joined=True), 1, "before the joiners are removed"),

@@ -97,6 +97,11 @@ def shared(scored_lists, weights):
     return [pair for pair in reference(scored_lists, weights) if all(pair[0] in dict(one) for one in lists)]
 
 
+def keeps_the_weight(scored_lists, weights):
+    full = [pairs for pairs in scored_lists if pairs]
+    return reference(full, weights[: len(full)])
+
+
 def sorts_in_place(scored_lists, weights):
     for pairs in scored_lists:
         pairs.sort()
@@ -157,6 +162,7 @@ def test_right(answer):
         (made(unguarded), 2, "ZeroDivisionError"),
         (made(ones_where_flat), 2, "every z is 0 then"),
         (made(keep=lambda pairs: True), 2, "no mean and no lowest z"),
+        (keeps_the_weight, 2, "leave out each empty list together with its weight"),
         (made(keep=lambda pairs: len(pairs) > 1), 2, "every z is 0 then"),
         (lambda lists, weights: reference(lists, weights) or None, 2, "forget `return`"),
         (made(order=by_position), 2, "the id decides"),

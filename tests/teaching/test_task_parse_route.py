@@ -112,6 +112,30 @@ def prose_alone(reply, routes):
     return words(reply, routes) if told == "mixed" and "\n" not in reply and "," not in reply else told
 
 
+def behind_any_colon(reply, routes):
+    found = {line.lower().split(":")[-1].strip(MARKS) for line in reply.splitlines()}
+    found |= {named(line) for line in reply.splitlines()}
+    return (found & set(routes)).pop() if len(found & set(routes)) == 1 else "mixed"
+
+
+def only_behind_a_colon(reply, routes):
+    found = {line.lower().strip(MARKS).split(":")[-1].strip(MARKS) for line in reply.splitlines()}
+    return (found & set(routes)).pop() if len(found & set(routes)) == 1 else "mixed"
+
+
+def without_mixed(reply, routes):
+    found = {named(line) for line in reply.splitlines()} & set(routes) - {"mixed"}
+    return found.pop() if len(found) == 1 else "mixed"
+
+
+def any_mark(reply, routes):
+    return reference(reply.replace("!", ""), routes)
+
+
+def no_spaces(reply, routes):
+    return reference(reply.replace(" ", ""), routes)
+
+
 def twice_is_two(reply, routes):
     found = [named(line) for line in reply.splitlines() if named(line) in routes]
     return found[0] if len(found) == 1 else "mixed"
@@ -161,6 +185,11 @@ def test_right(answer):
         (nearest, 2, "a part of a name is taken for the name"),
         (unknown_passes, 2, "though it is no route of the list"),
         (prose_alone, 2, "nobody knows whether it was meant"),
+        (behind_any_colon, 2, "whatever stands before a colon is taken for a label"),
+        (only_behind_a_colon, 2, "whatever stands before a colon is taken for a label"),
+        (without_mixed, 2, "mixed is named too, and is a route like any other"),
+        (any_mark, 2, "none of those that do not count"),
+        (no_spaces, 2, "inside it they do"),
         (lambda r, routes: reference(r, routes) if r else None, 2, "forget `return`"),
     ],
 )

@@ -8,6 +8,7 @@ from checking import says
 
 from course_utils.retrieval.llm_rerank import parse_scores
 from course_utils.teaching import tasks
+from course_utils.teaching.tasks import rerank_judge_parse
 
 CHECK = tasks.rerank.parse_scores.check
 LINE = r"Doc (-?\d+): (-?\d+(?:\.\d+)?)"
@@ -163,6 +164,25 @@ def searched(pattern):
     return parse
 
 
+def by_line(find):
+    """Return the reference with another function of `re` in the place of fullmatch."""
+
+    def parse(reply, n):
+        found = [find(LINE, line.strip()) for line in reply.splitlines()]
+        pairs = [(int(one[1]), float(one[2])) for one in found if one]
+        return placed([(number, score) for number, score in pairs if 0 <= score <= 10], n)
+
+    return parse
+
+
+def zero_is_free(reply, n):
+    scores = [None] * n
+    for number, score in entries(reply):
+        if 1 <= number <= n and 0 <= score <= 10 and not scores[number - 1]:
+            scores[number - 1] = score
+    return scores
+
+
 def nan_passes(reply, n):
     pairs = []
     for number, score in re.findall(r"^Doc (\d+): (\S+)$", reply, re.M):
@@ -186,7 +206,6 @@ def not_in_python(reply, n):
         reference,
         without_a_pattern,
         document_by_document,
-        by_the_course,
         lambda reply, n: [int(s) if s is not None and s == int(s) else s for s in reference(reply, n)],
     ],
 )
@@ -202,7 +221,7 @@ def test_right(answer):
         (all_numbers, 0, "all numbers of the reply are taken"),
         (only_those_there, 0, "2 entries come back for 3 documents"),
         (zeros, 0, "a document that nobody scored has a number"),
-        (falsy, 1, "a score of 0 is lost"),
+        (falsy, 0, "a score of 0 is lost"),
         (splits, 0, "`parse` stops with ValueError"),
         (lambda reply, n: {number + 1: s for number, s in enumerate(reference(reply, n))}, 0, "a dict comes"),
         (lambda reply, n: list(enumerate(reference(reply, n), 1)), 0, "more than scores"),
@@ -224,6 +243,8 @@ def test_right(answer):
         (searched(r"Doc (\d+): (10|\d)"), 2, "only the first digits"),
         (searched(r"Doc (\d+): (\d)"), 2, ""),
         (searched(r"Doc (\d+): (\d+)"), 2, "behind the decimal point is lost"),
+        (by_line(re.match), 2, "the beginning of a line is read"),
+        (by_line(re.search), 2, "somewhere in a line that holds more"),
         (nan_passes, 2, "NaN or infinity is in the list"),
         (not_in_python, 2, "`parse` stops with ValueError: could not convert string to float"),
         # numbers of documents
@@ -233,7 +254,8 @@ def test_right(answer):
         (trusting, 2, "the place -1 of a Python list"),
         (last_wins, 2, "the second score of a document"),
         (none_when_twice, 2, "the first was to count"),
-        (searched(r"Doc (\d).*?: (\d+(?:\.\d+)?)(?!\S)"), 2, ""),
+        (zero_is_free, 2, "a first score of 0 has lost its place"),
+        (searched(r"(?m)^Doc (\d).*?: (\d+(?:\.\d+)?)$"), 2, ""),
     ],
 )
 def test_wrong(answer, points, fragment):
@@ -249,6 +271,13 @@ def test_a_number_above_n_is_an_index_error_away():
         return scores
 
     says(CHECK(above), 2, "With numbers that no document has: `parse` stops with IndexError")
+
+
+def test_the_course_reads_7_of_10_too_and_nothing_else_differently():
+    says(CHECK(by_the_course), 2, "With 7/10 and 1,5 behind a colon")
+    for case in rerank_judge_parse._CASES:
+        told = by_the_course(case.reply.replace("7/10", "n/a"), case.n)
+        assert told == case.right
 
 
 def test_what_is_right_is_said():

@@ -52,16 +52,16 @@ def by_comprehensions(answer, sources):
         "dropped": [list(c) for piece, valid in pieces for c in piece["cites"] if c not in valid],
         "uncited": [piece["text"] for piece, valid in pieces if not valid],
         "numbers": [
-            float(number)
+            number
             for piece, valid in pieces
-            for number in dict.fromkeys(numbers(piece["text"]))
+            for number in numbers(piece["text"])
             if not any(number in numbers(sources[id]) for id, _ in valid)
         ],
     }
 
 
 def by_patterns(answer, sources):
-    told = {"numbers": set(), "uncited": [], "dropped": []}
+    told = {"numbers": [], "uncited": [], "dropped": []}
     for piece in answer:
         cited = ""
         for id, quote in piece["cites"]:
@@ -73,8 +73,8 @@ def by_patterns(answer, sources):
                 told["dropped"].append((id, quote))
         if not cited:
             told["uncited"].append(piece["text"])
-        told["numbers"] |= set(numbers(piece["text"])) - set(numbers(cited))
-    return told | {"numbers": sorted(told["numbers"])}
+        told["numbers"] += filter(lambda one: one not in numbers(cited), numbers(piece["text"]))
+    return told
 
 
 def trusts_the_dict(answer, sources):
@@ -209,8 +209,19 @@ def test_wrong(answer, points, fragment):
     says(CHECK(answer), points, fragment)
 
 
-def test_numbers_may_come_as_they_stand():
-    says(CHECK(changed(numbers=lambda found: [f"{int(n):,}" if n.isdigit() else n for n in found])), 3)
+@pytest.mark.parametrize(
+    ("change", "fragment"),
+    [
+        (lambda found: [f"{int(n):,}" if n.isdigit() else n for n in found], "with its commas"),
+        (lambda found: [float(number) for number in found], "numbers that are no texts"),
+        (lambda found: list(dict.fromkeys(found)), "each time counts"),
+        (lambda found: found + found[-1:], "more often than it stands in the answer"),
+        (lambda found: sorted(found), "`numbers` is not in the order of the answer"),
+        (lambda found: found[::-1], "`numbers` is not in the order of the answer"),
+    ],
+)
+def test_numbers_come_as_texts_in_order_without_commas(change, fragment):
+    says(CHECK(changed(numbers=change)), 2, fragment)
 
 
 def test_what_is_right_is_said():

@@ -91,6 +91,12 @@ def pairs(similarities, labels, k):
     return max(near, key=near.count)
 
 
+def threshold(similarities, labels, k):
+    least = sorted(similarities, reverse=True)[:k][-1]
+    near = [place for place in order(similarities, len(labels)) if similarities[place] >= least]
+    return max((labels[n] for n in near), key=[labels[n] for n in near].count)
+
+
 def insists(similarities, labels, k):
     if len(labels) < k:
         raise IndexError("too few")
@@ -142,6 +148,7 @@ def test_right(answer):
             "tied or not",
         ),
         (pairs, 1, "Sorting pairs compares the labels"),
+        (threshold, 1, "all have a vote that are as similar as the k-th"),
         (insists, 1, "With three questions and k=5 `vote` stops with IndexError"),
         (pops, 1, "changes a list it was given"),
     ],

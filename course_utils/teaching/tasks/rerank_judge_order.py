@@ -44,6 +44,7 @@ class Case:
         return sorted(self.candidates, key=key)
 
 
+_MANY = tuple(f"product:{37 * place % 101}" for place in range(1, 27))  # unstable sorts are stable on few
 _PLAIN = (0.35, 0.91, 0.2, 0.64, 0.5)
 _CASES = (
     Case("order", "with k as large as the list", _PLAIN),
@@ -65,6 +66,7 @@ _CASES = (
     Case("manners", "with equal scores and k=3", (0.5, 0.5, 0.9, 0.5, 0.5), 3),
     Case("manners", "with equal scores, the list the other way round", (0.5, 0.5, 0.9, 0.1, 0.5), 5,
          _FOUND[::-1]),
+    Case("manners", "with 26 candidates and two different scores", (0.5, 0.1) * 13, 26, _MANY),
     Case("length", "with five candidates and four scores", _PLAIN[:4]),
     Case("length", "with three candidates and five scores", _PLAIN, 3, _FOUND[:3]),
     Case("length", "with five candidates and no scores", ()),

@@ -66,10 +66,13 @@ _CASES = (
     Case("value", "with decimals", "Doc 1: 0\nDoc 2: 7.5\nDoc 3: 10.5\nDoc 4: 0.25", 4),
     Case("value", "with words behind a colon", "Doc 1: seven\nDoc 2: n/a\nDoc 3: 3\nDoc 4:", 4),
     Case("value", "with nan and inf behind a colon", "Doc 1: nan\nDoc 2: inf\nDoc 3: 4", 3),
+    Case("value", "with 7/10 and 1,5 behind a colon", "Doc 1: 7/10\nDoc 2: 1,5\nDoc 3: 4", 3),
+    Case("value", "with a score inside a sentence", "I would give Doc 2: 9 if it were newer.\nDoc 1: 3", 2),
     Case("number", "with twelve documents", "Doc 10: 7\nDoc 11: 3\nDoc 2: 5\nDoc 12: 9", 12),
     Case("number", "with a Doc 0 and a Doc -1", "Doc 0: 9\nDoc -1: 5\nDoc 1: 2", 3),
     Case("number", "with numbers that no document has", "Doc 4: 9\nDoc 2: 6\nDoc 12: 1", 3),
     Case("number", "with a document that is scored twice", "Doc 2: 8\nDoc 1: 3\nDoc 2: 4\nDoc 1: 3", 2),
+    Case("number", "with a 0 and then an 8 for the same document", "Doc 1: 0\nDoc 1: 8", 1),
 )
 
 
@@ -86,6 +89,21 @@ def _begin_of_numbers(case: Case) -> Scores:
     """Return what a pattern finds that takes one digit behind the colon, or 10, and no more."""
     found = re.findall(r"^Doc (\d+): (10|\d)", case.reply, re.M)
     return _placed([(int(number), float(score)) for number, score in reversed(found)], case.n)
+
+
+def _in_a_line(case: Case, begin: str) -> Scores:
+    """Return what a right pattern finds that need not fit all of a line, only from `begin` on."""
+    found = re.findall(begin + r"Doc (-?\d+): (-?\d+(?:\.\d+)?)", case.reply, re.M)
+    scores = [(int(number), float(score)) for number, score in reversed(found)]
+    return _placed([one for one in scores if 0 <= one[1] <= _HIGHEST], case.n)
+
+
+def _zero_is_free(case: Case) -> Scores:
+    """Return the list in which a 0 counts as a place that is still free."""
+    placed: Scores = [None] * case.n
+    for number, score in case.scores:
+        placed[number - 1] = placed[number - 1] or score
+    return placed
 
 
 def _whole_parts(case: Case) -> Scores:
@@ -134,6 +152,16 @@ _WRONG: dict[str, tuple[tuple[Callable[[Case], Scores], str], ...]] = {
             "only the first digits of a number are read, and the rest is passed over. The pattern has to fit "
             "all of the line.",
         ),
+        (
+            lambda case: _in_a_line(case, "^"),
+            "the beginning of a line is read, and what follows is passed over: 7/10 is no 7, and 1,5 no 1. "
+            "The pattern has to fit all of the line.",
+        ),
+        (
+            lambda case: _in_a_line(case, ""),
+            "a score is found somewhere in a line that holds more: 7/10 is no 7, and a sentence may name a "
+            "score that is not given. The pattern has to fit all of the line.",
+        ),
         (_whole_parts, "what stands behind the decimal point is lost."),
     ),
     "number": (
@@ -145,6 +173,11 @@ _WRONG: dict[str, tuple[tuple[Callable[[Case], Scores], str], ...]] = {
         (
             lambda case: _placed(case.scores, case.n),
             "the second score of a document has taken the place of the first.",
+        ),
+        (
+            _zero_is_free,
+            "a first score of 0 has lost its place to the second: 0 counts as false in a condition. A place "
+            "is free if None is there.",
         ),
         (_twice, "a document that is scored twice has lost its score, and the first was to count."),
         *(

@@ -108,8 +108,9 @@ GROUP = group(
             "statement": (
                 "Write `parse(reply, n) -> list[float | None]`. `reply` is what a chat model wrote when it "
                 "was asked to score n documents from 0 to 10, each on a line of its own in the form "
-                "`Doc 2: 7`, with a score such as 7 or 7.5. Lines may come in any order, some may be "
-                "missing, and there may be lines of prose before, between and after.\n"
+                "`Doc 2: 7`, with a score such as 7 or 7.5. Only a line that holds this and nothing else "
+                "gives a score. Lines may come in any order, some may be missing, and there may be lines of "
+                "prose before, between and after.\n"
                 "Return a list of n entries: the score of document 1, of document 2, and so on, and None "
                 "for each without a score. What stands behind the colon and is no number from 0 to 10 is "
                 "no score. A line for a document that does not exist, such as `Doc 0` or one above n, counts "
@@ -124,9 +125,9 @@ GROUP = group(
                 "second go when the line of document 1 is missing? Each score has to travel with the number "
                 "beside it.",
                 "Begin with `[None] * n` and go through `reply.splitlines()`. A regular expression that has "
-                "to fit the whole line, `re.fullmatch`, passes over prose and takes all digits of a number, "
-                "so that 10 is not 1 and 75 is not 7. Then ask three things: does the document exist, is "
-                "the score in range, is its place still free?",
+                "to fit the whole line, `re.fullmatch`, passes over prose, even a sentence with `Doc 2: 9` "
+                "in it, and over `Doc 1: 7/10`, in which `re.match` and `re.search` would find a 7. Then "
+                "ask three things: does the document exist, is the score in range, is its place still free?",
                 '`found = re.fullmatch(r"Doc (\\d+): (\\d+(?:\\.\\d+)?)", line.strip())`. If there is one, '
                 "read `number = int(found[1])` and `score = float(found[2])`, and write the score at "
                 "`number - 1` only if `1 <= number <= n`, `0 <= score <= 10` and None is still there.",

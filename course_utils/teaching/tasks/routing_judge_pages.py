@@ -74,6 +74,7 @@ _CASES = (
     Case("whole", "with four pages", _full(4)),
     Case("whole", "with a single page without items", ([],)),
     Case("whole", "with a page without items in the middle", (_ONE, [], _THREE)),
+    Case("whole", "with items that come more than once", (["city 1a", "city 1a"], _TWO, _TWO)),
     Case("fails", "where the second page does not come, with TimeoutError", (_ONE, "TimeoutError", _THREE)),
     Case("fails", "where the fourth page does not come, with RuntimeError", (*_full(3), "RuntimeError")),
     Case("fails", "where the first page does not come, with TimeoutError", ("TimeoutError", _TWO)),
@@ -127,7 +128,19 @@ def _trouble(call: Mapping[str, Any], case: Case) -> str:
     if len(asked) > _MOST:
         return f"{len(asked)} pages are asked for, and at most {_MOST} may be."
     items, complete = got
-    return _wrong_items(items, complete, case) or _wrong_flag(complete, case)
+    return _wrong_items(items, complete, case) or _wrong_flag(complete, case) or _again(asked, case)
+
+
+def _again(asked: list[Any], case: Case) -> str:
+    """Return that a page was asked for twice, "" if none was."""
+    if len(set(map(str, asked))) == len(asked):
+        return ""
+    if case.part == "fails":
+        return (
+            "the page that does not come is asked for again. `get` has tried often enough by then, and "
+            "whoever waits for the answer waits once more for each try."
+        )
+    return "a page is asked for twice: look whether it was there before you ask."
 
 
 def _endless(asked: list[Any]) -> str:
@@ -171,6 +184,11 @@ def _wrong_items(items: list[Any], complete: bool, case: Case) -> str:
     if any(isinstance(item, (list, dict)) for item in items):
         return (
             "pages come back and not their items: `append` adds a page as one item, `extend` adds its items."
+        )
+    if len(items) < len(want) and items == list(dict.fromkeys(want)):
+        return (
+            "an item that comes more than once comes back once. Whether two equal ones are the same, nobody "
+            "said: leave them as they come."
         )
     if len(items) > len(want):
         if case.back is not None:

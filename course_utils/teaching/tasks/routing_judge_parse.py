@@ -70,6 +70,10 @@ _CASES = (
     Case("none", "with two routes on two lines", "structured\nunstructured"),
     Case("none", "with two labelled routes", "Route: unstructured\nRoute: semi_structured"),
     Case("none", "with two routes on one line", "structured, unstructured"),
+    Case("none", "with mixed and another route, two lines", "mixed\nstructured"),
+    Case("none", "with a sentence that has a colon", "Not structured, so: unstructured"),
+    Case("none", "with an exclamation mark behind a name", "structured!"),
+    Case("none", "with a space inside a name", "un structured"),
 )  # fmt: skip
 _NAMES = {"dress": "names alone", "prose": "prose around", "none": "no route, or several"}
 _HINTS = {"dress": 2, "prose": 1, "none": 3}
@@ -169,6 +173,20 @@ def _guessed(got: str, case: Case) -> str:
         if number <= len(routes) and got == routes[number - 1]:
             last = " For 0 that is the place -1, the last of a Python list." if number == 0 else ""
             return f"the number is taken as a place counted from 1.{last} A number names no route."
+    if _MIXED in case.words:
+        return "mixed is named too, and is a route like any other: beside it, two routes are named."
+    if "colon" in case.says and case.reply.endswith(got):
+        return (
+            "whatever stands before a colon is taken for a label. The only label is `Route:`; other words "
+            "make the line prose."
+        )
+    if "mark" in case.says:
+        return (
+            "a mark is passed over that is none of those that do not count: spaces, quotes, backticks, "
+            "asterisks and full stops."
+        )
+    if "space" in case.says and got == case.reply.replace(" ", ""):
+        return "a space is taken out of a name: around a name spaces do not count, inside it they do."
     if "two" in case.says:
         first = min(case.words, key=case.reply.lower().index)
         which = "first" if got == first else "last"

@@ -31,13 +31,23 @@ class Case:
         """Return the numbers that are not known, by this rule, from the citations of their piece."""
         return {number for text, cites in self.pieces for number in _numbers(text) - known(cites)}
 
+    def unknown(self) -> list[str]:
+        """Return the numbers that are not known, in the order of the answer, each time they occur."""
+        return [
+            number for text, cites in self.pieces for number in _listed(text) if number not in _known(cites)
+        ]
+
 
 def _flat(text: str) -> str:
     return " ".join(text.lower().split())
 
 
 def _numbers(text: str) -> set[str]:
-    return {number.replace(",", "") for number in _NUMBER.findall(text)}
+    return set(_listed(text))
+
+
+def _listed(text: str) -> list[str]:
+    return [number.replace(",", "") for number in _NUMBER.findall(text)]
 
 
 def _valid(cite: Cite, sources: Mapping[str, str]) -> bool:
@@ -99,6 +109,8 @@ _CASES = (
     Case(("numbers",), "with a number from a source that was cited falsely",
          (("It may go back within 7 days.", (_FALSE, _FREE)),)),
     Case(("numbers",), "with a number at the end of a clause", (("In 2024, it was 95.", (_PAID,)),)),
+    Case(("numbers",), "with numbers that come again, and one in thousands",
+         (("It takes 45 days or 12, but not 45. ", (_FREE,)), ("So 12, or 12,000?", ()))),
 )  # fmt: skip
 
 
@@ -349,7 +361,7 @@ def _wrong_numbers(got: list[Any], case: Case, told: list[tuple[Case, list[Any]]
     if any(isinstance(one, bool) or not isinstance(one, (str, int, float)) for one in got):
         return "`numbers` holds something else than numbers."
     if _bare(got) == want:
-        return ""
+        return _not_as_asked(got, case)
     for wrong, words in _WRONG_NUMBERS:
         if all(_bare(numbers) == wrong(one) for one, numbers in told):
             return f"`numbers` is wrong: {words}"
@@ -364,6 +376,22 @@ def _wrong_numbers(got: list[Any], case: Case, told: list[tuple[Case, list[Any]]
     if _bare(got) - want:
         return "`numbers` holds one that stands in a source which its piece validly cites."
     return "`numbers` leaves out one that stands in no source which its piece validly cites."
+
+
+def _not_as_asked(got: list[Any], case: Case) -> str:
+    """Return what is wrong with a list that holds the right numbers, "" if it is the right list."""
+    want = case.unknown()
+    if got == want:
+        return ""
+    if any(not isinstance(one, str) for one in got):
+        return "`numbers` holds numbers that are no texts: leave them as `re.findall` gives them, as texts."
+    if any("," in one for one in got):
+        return "`numbers` holds a number with its commas: it is returned without them, as it is compared."
+    if len(got) < len(want):
+        return "`numbers` holds a number once that stands in the answer more than once: each time counts."
+    if len(got) > len(want):
+        return "`numbers` holds a number more often than it stands in the answer."
+    return "`numbers` is not in the order of the answer."
 
 
 def _bare(numbers: list[Any]) -> set[str]:

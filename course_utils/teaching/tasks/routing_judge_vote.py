@@ -83,6 +83,7 @@ _CASES = (
     Case("few", "with two questions and k=9", (0.2, 0.3), "ms", 9),
     Case("equal", "with two equal similarities and k=1", (0.1, 0.5, 0.5), "sju", 1),
     Case("equal", "with two equal similarities and k=2", (0.6, 0.6, 0.2), "msm", 2),
+    Case("equal", "with two equal similarities behind the nearest and k=2", (0.9, 0.5, 0.5), "suu", 2),
     Case("equal", "with three equal similarities and k=2", (0.9, 0.5, 0.5, 0.5), "jsuj", 3),
 )
 
@@ -90,6 +91,11 @@ _CASES = (
 def _heaviest(case: Case) -> str:
     sums = case.summed(case.order[: case.k])
     return max(sums, key=sums.__getitem__)
+
+
+def _as_near_as_the_last(case: Case) -> str:
+    least = case.similarities[case.order[: case.k][-1]]
+    return _most(case.at(place for place in case.order if case.similarities[place] >= least))[0]
 
 
 # Wrong labels that people arrive at, and what to say of each.
@@ -141,6 +147,13 @@ _WRONG: dict[str, tuple[tuple[Callable[[Case], str], str], ...]] = {
             "the tied label that has the most examples in the whole list wins.",
         ),
         (lambda case: case.voters[0], "the label of the most similar of all wins, tied or not."),
+    ),
+    "equal": (
+        (
+            _as_near_as_the_last,
+            "all have a vote that are as similar as the k-th, and so more than k. Of equal similarities the "
+            "earlier one comes first, and the k-th is the last that votes.",
+        ),
     ),
 }
 _TIE = " The question decides, by its most similar example among the tied."

@@ -151,13 +151,14 @@ GROUP = group(
                 "A citation is valid if its id is in `sources` and its quote stands in the text of that "
                 "source. Both are compared in lower case, and with any run of spaces and line breaks as one "
                 "space. An empty quote, or one of spaces alone, is not valid.\n"
-                "The dict has three keys, each a list in the order of the answer. `dropped` holds the "
+                "The dict has three keys, each a list in the order of the answer, in which what comes twice "
+                "stands twice. `dropped` holds the "
                 "citations `(id, quote)` that are not valid, as they came. `uncited` holds the text of each "
                 "piece that has no valid citation. `numbers` holds the numbers in the text of a piece that "
                 "stand in none of the sources which that piece validly cites; of a piece without a valid "
                 "citation that is each of its numbers. A number is what "
                 '`re.findall(r"\\d+(?:,\\d+)*(?:\\.\\d+)?", text)` finds, and it is compared, and returned, '
-                'without its commas: 1,500 and 1500 are the same number, "1500".\n'
+                'as a text without its commas: 1,500 and 1500 are the same number, "1500".\n'
                 'With `sources = {"article:7": "Orders from 1500 rupees\\nship free."}`, '
                 '`supported([{"text": "From 1,500 on it is free. ", "cites": [("article:7", "Ship free")]}, '
                 '{"text": "It takes 3 days.", "cites": [("article:9", "3 days")]}], sources)` gives '
@@ -174,8 +175,8 @@ GROUP = group(
                 "sources, number with number: 15 is no part of 1500.",
                 "With two helpers, `flat(text)` and `numbers(text)`, a citation is valid if `flat(quote)` "
                 'is not empty and `flat(quote) in flat(sources.get(id, ""))`. Then `known = {number for id '
-                "in valid for number in numbers(sources[id])}`, and what is left of "
-                '`numbers(piece["text"])` without `known` goes to the list.',
+                "in valid for number in numbers(sources[id])}`, and each one of "
+                '`numbers(piece["text"])` that is not in `known` goes to the list.',
             ),
         },
     ],

@@ -41,6 +41,19 @@ _WITH_FILTER = {
     "bm25": _run(concept=[0, 0.5, 0, 0.5], filter=[0.5, 0.5, 0.5, 0.5]),
     "dense": _run(concept=[1, 0.5, 1, 0.5], filter=[0.5, 0.5, 0.5, 0.5]),
 }
+# Each wins questions of the same pattern: the better mean is 1/2, that of the better values 3/4.
+_EACH_WINS = {"bm25": _run(concept=[1, 0, 0.5, 0]), "dense": _run(concept=[0, 1, 0.5, 0.5])}
+_EVEN = _run(concept=[0.5, 0.5, 0.5, 0.5])
+# Less than half a hundredth below the floor of concept, and ahead of _FLOOR_RUN over all questions.
+_JUST_BELOW = _run(concept=[1, 1, 0.5, 0.484], identifier=[1, 1], filter=[1])
+# Less than half a hundredth above _BETTER over all questions.
+_JUST_BETTER = _run(concept=[1, 1, 1, 0.528], identifier=[1, 1], filter=[0.5])
+# Single methods that find nothing, and everything, on test: the floor on dev stays what it is.
+_LOW_TEST = {
+    name: {"dev": run["dev"], "test": {pattern: [0.0] * len(values) for pattern, values in _ALL.items()}}
+    for name, run in _SINGLES.items()
+}
+_HIGH_TEST = {name: {"dev": run["dev"], "test": _ALL} for name, run in _SINGLES.items()}
 _STEADY = _run(concept=[1, 1, 0.5, 0.5], filter=[0.5, 0.5, 0.5, 0.5])
 _TILTED = _run(concept=[1, 0, 0.5, 0], filter=[1, 1, 1, 1])
 _LATE = {"dev": {"concept": [0.5, 0.5, 0.5, 1], "identifier": [1, 1], "filter": [1]}, "test": _ALL}
@@ -69,6 +82,12 @@ _CASES = (
         ({"three lists": _TILTED, "two lists": _STEADY}, _WITH_FILTER),
     ),
     Case("floor", "With a setting that is just as good as the floor", ({"scores": _FLOOR_RUN}, _SINGLES)),
+    Case("floor", "With single methods that win on different questions", ({"scores": _EVEN}, _EACH_WINS)),
+    Case(
+        "floor",
+        "With a setting that is .004 below the floor on concept",
+        ({"ranks": _FLOOR_RUN, "scores": _JUST_BELOW}, _SINGLES),
+    ),
     Case("mean", "With two settings that lose nowhere", ({"k=60": _BETTER, "k=5": _FLOOR_RUN}, _SINGLES)),
     Case(
         "mean",
@@ -81,6 +100,13 @@ _CASES = (
         ({"b": _FLOOR_RUN, "a": _FILTER, "c": _CONCEPT, "d": _FILTER}, _SINGLES),
     ),
     Case("mean", "With two other settings that lose nowhere", ({"k=1": _ABOVE, "k=60": _FILTER}, _SINGLES)),
+    Case("mean", "With two means that differ by .004", ({"k=20": _BETTER, "k=60": _JUST_BETTER}, _SINGLES)),
+    Case(
+        "half",
+        "With single methods that are worse on test",
+        ({"ranks": _NO_CONCEPT, "scores": _FLOOR_RUN}, _LOW_TEST),
+    ),
+    Case("half", "With single methods that are better on test", ({"scores": _FLOOR_RUN}, _HIGH_TEST)),
     Case(
         "half",
         "With a setting that loses on dev and shines on test",
@@ -154,6 +180,13 @@ def _floor_of(place: int, singles: list[Half]) -> dict[str, float]:
     return {pattern: _mean(values) for pattern, values in singles[place].items()}
 
 
+def _floor_by_question(singles: list[Half]) -> dict[str, float]:
+    return {
+        pattern: _mean([max(values) for values in zip(*(half[pattern] for half in singles), strict=True)])
+        for pattern in singles[0]
+    }
+
+
 def _no_floor(singles: list[Half]) -> dict[str, float]:
     return {pattern: 0.0 for pattern in singles[0]}
 
@@ -180,6 +213,7 @@ def _choose(
     *,
     half: Callable[[Run], Half] = _dev,
     judged: Callable[[Run], Half] | None = None,
+    floored: Callable[[Run], Half] | None = None,
     floor: Callable[[list[Half]], dict[str, float]] = _floor,
     mean: Callable[[Half], float] = _questions,
     noise: float = _NOISE,
@@ -187,9 +221,9 @@ def _choose(
 ) -> str | None:
     """Return the reference, or what another half, floor, mean or tolerance gives.
 
-    judged: the half for the mean, if it is another one than for the floor.
+    judged, floored: the half for the mean, and for the floor itself, if it is another one.
     """
-    least = floor([half(run) for run in singles.values()])
+    least = floor([(floored or half)(run) for run in singles.values()])
     stay = [name for name, run in settings.items() if not _lost(half(run), least, noise)]
     if not stay:
         return None
@@ -212,10 +246,16 @@ _FLOOR = {
     "The floor is the mean of the two single methods: the better one is asked for.": partial(
         _choose, floor=partial(_floor, best=_mean)
     ),
+    "The floor is taken question by question, as if one method won them all: it is the mean of one method, "
+    "the one that is better on the pattern.": partial(_choose, floor=_floor_by_question),
+    "A setting that is below the floor by a few thousandths gets past it: means are not rounded to two "
+    "digits, and only less than 1e-9 is forgiven.": partial(_choose, noise=0.005),
 }
 _MEAN = {
     "The patterns' means are averaged: then one question of a rare pattern counts as much as many of a "
     "frequent one. The mean is over all questions.": partial(_choose, mean=_patterns),
+    "The means are rounded to a few digits before they are compared: equal are those that differ by less "
+    "than 1e-9.": partial(_choose, mean=lambda half: round(_questions(half), 2)),
     "The lowest mean wins: the highest should.": partial(_choose, mean=lambda half: -_questions(half)),
     "The first setting that stays is taken: among those that stay the best mean decides.": (
         lambda settings, singles: next(iter(settings))
@@ -231,6 +271,9 @@ _MEAN = {
     ),
 }
 _HALF = {
+    "The floor looks at the test half of the single methods: all of the rule belongs to dev.": (
+        partial(_choose, floored=_test)
+    ),
     "The choice is made on the test half. Then nothing is left that could judge it: dev chooses, test "
     "judges, once.": partial(_choose, half=_test),
     "The choice is made on both halves together. Then nothing is left that could judge it: dev chooses, test "

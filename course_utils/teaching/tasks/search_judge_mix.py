@@ -38,6 +38,9 @@ _CASES = (
     Case("flat", "For a list of one document", ([_WORDS, [("review:2", 0.9)]], [0.5, 0.5])),
     Case("flat", "For two lists of one document each", ([[("b", 1.0)], [("a", 0.2)]], [0.5, 0.5])),
     Case("empty", "For two lists, one of them empty", ([[], _MEANING], [0.5, 0.5])),
+    Case(
+        "empty", "For an empty list of weight 5 and one of weight 1", ([[], [("a", 2.0), ("b", 1.0)]], [5, 1])
+    ),
     Case("empty", "For two empty lists", ([[], []], [0.5, 0.5])),
     Case("ties", "For equal sums", ([[("m", 9.0), ("d", 1.0)], [("d", 30.0), ("m", 10.0)]], [1, 1])),
 )
@@ -162,6 +165,13 @@ _MISSING = {
     ),
 }
 
+_EMPTY = {
+    "An empty list is left out and its weight stays, so that the next list gets it: leave out each empty "
+    "list together with its weight.": (
+        lambda lists, weights: _mix(full := [pairs for pairs in lists if pairs], weights[: len(full)])
+    ),
+}
+
 
 class MixZ:
     """mix(scored_lists, weights): a point for z, without which there is no other; two for the rest."""
@@ -182,6 +192,7 @@ class MixZ:
                     of_part(calls, "flat"),
                     "Where all scores are equal, the deviation is 0: every z is 0 then.",
                 )
+                or _named(_EMPTY, of_part(calls, "empty"))
                 or _explained(of_part(calls, "empty"), "A list without entries has no mean and no lowest z.")
                 or _trouble({}, of_part(calls, "ties"))
                 or changed("mix", calls)
@@ -193,6 +204,12 @@ class MixZ:
 
 def _trouble(wrong: Mapping[str, Callable[..., Any]], calls: Calls) -> str:
     return Asked("mix", _mix, wrong, pairs_shape("mix"), same_pairs, pairs_trouble).trouble(calls)
+
+
+def _named(wrong: Mapping[str, Callable[..., Any]], calls: Calls) -> str:
+    """Return the trouble if a known mistake explains all of these calls."""
+    trouble = _trouble(wrong, calls)
+    return trouble if trouble in wrong else ""
 
 
 def _explained(calls: Calls, why: str) -> str:

@@ -23,6 +23,8 @@ _TEXTS = (
     "ERR_4414,ERR_4417 - and nothing else!",
     "Hub/bridge: plug-in door-pads_only",
     "FW-312-4415",
+    "A café has KB__20",
+    "Batch 2024-0412",
     "",
     "...",
 )
@@ -107,6 +109,11 @@ def _spelling(got: Counter[str]) -> str:
         return "an empty term comes back, or a joiner alone: a `-` between spaces joins nothing."
     if any(re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)+", term) for term in got):
         return "a term still has its joiner: with `_` here and `-` there, two spellings of a code differ."
+    if any(char.isalpha() and not char.isascii() for term in got for char in term):
+        return (
+            "a term has a letter in it that is not from a to z. Here such a letter separates words, and "
+            "`isalnum` and `\\w` take it for one of them."
+        )
     if any(re.search("[^a-z0-9]", term) for term in got):
         return (
             "a term has a character in it that is no letter and no digit: whatever does not join two "
@@ -118,7 +125,9 @@ def _spelling(got: Counter[str]) -> str:
 def _missing(term: str, words: list[str], got: Counter[str], want: Counter[str]) -> str:
     word = max((word for word in words if _whole(word) == term), key=len)
     runs = re.split("[_-]", word)
-    if len(runs) > 1 and all(run in got for run in runs if not run.isdigit()):
+    if len(runs) > 1 and term.isdigit() and all(run in got for run in runs):
+        return f"{word!r} comes back in pieces and not whole: a joiner makes one word of two runs."
+    if len(runs) > 1 and not term.isdigit() and all(run in got for run in runs if not run.isdigit()):
         if not any(run.isdigit() for run in runs):
             return f"{word!r} comes back in pieces: a joiner makes one word of two runs."
         return (
@@ -151,9 +160,10 @@ def _extra(term: str, words: list[str]) -> str:
 
 def _number_trouble(got: Counter[str], words: list[str]) -> str:
     """Return what is wrong with the terms that are numbers."""
-    alone = Counter(word for word in map(_whole, words) if word.isdigit())
+    alone = Counter(word for word in words if word.isdigit())
+    whole = Counter(_whole(word) for word in words if not word.isdigit() and _whole(word).isdigit())
     want = alone + Counter(number for word in words for number in _numbers(word))
-    mine = Counter({term: count for term, count in got.items() if term.isdigit()})
+    mine = Counter({term: count for term, count in got.items() if term.isdigit()}) - whole
     if extra := sorted(mine - want):
         return _too_many(extra[0], words, want)
     if missing := sorted(want - mine):
@@ -183,6 +193,8 @@ def _too_few(number: str, words: list[str], *, some: bool) -> str:
     word = min(having, key=len) if some else having[0]
     if word == _whole(word):
         return f"{word!r} has no joiner, and its number is missing: the same code in another spelling has it."
+    if _whole(word).isdigit():
+        return f"{word!r} is more than one run of digits: each run of three or more is a further term."
     if len(_numbers(word)) > 1:
         return f"{word!r} has more than one number of three or more digits, and not all of them come back."
     return f"the number of {word!r} is not a term of its own, so a bare number would never meet the code."

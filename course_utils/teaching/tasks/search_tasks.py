@@ -17,8 +17,8 @@ GROUP = group(
                 "between two runs joins them to one word, as in ERR_4414 and KB-2040-B; every other "
                 "character separates words. Each word gives a term: the word in lower case, its joiners "
                 "removed. Three or more digits in a row, inside a longer word, are a further term, as they "
-                "were written: SKU-77717-12 also gives 77717, and neither 12 nor 7771712. A word of digits "
-                "alone, such as 4414, gives one term. Each word counts as "
+                "were written: SKU-77717-12 also gives 77717, and neither 12 nor 7771712. A word that is "
+                "one run of digits, such as 4414, gives one term; 2024-0412 gives three. Each word counts as "
                 "often as it occurs; nothing is left out or stemmed. The order does not matter.\n"
                 '`terms("Wi-Fi: ERR_4414, or err4414?")` gives `["wifi", "err4414", "4414", "or", '
                 '"err4414", "4414"]`.\n'
@@ -124,7 +124,8 @@ GROUP = group(
                 "on this scale, and is it a fair value for a document that was not found?",
                 "`statistics.fmean` and `statistics.pstdev` take the scores; pstdev is the one with 1/n, "
                 "stdev the one with 1/(n - 1). The lowest z of a list is the `min` of the dict's values, and "
-                "`.get(id, lowest)` asks for a document that may be missing. Leave empty lists out before.",
+                "`.get(id, lowest)` asks for a document that may be missing. Before, leave out each empty "
+                "list together with its weight.",
                 "Make a list of pairs (z, weight), one for each list that is not empty. Collect the ids of "
                 "all of them. For each id `sum(weight * z.get(id, min(z.values())) for z, weight in …)`. "
                 "Sort by minus the sum, then the id. In z: `(score - mean) / deviation if deviation else "
