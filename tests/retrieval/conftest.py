@@ -1,7 +1,8 @@
-"""Published files and the carrier's service for the tests of this room."""
+"""Published files, the carrier's service and a stand-in for the Anthropic API."""
 
 import guard_shop
 import pytest
+from anthropic_server import KEY, serving
 
 from course_utils.retrieval.sql_guard import SafeDatabase
 from course_utils.shop.carrier import Carrier
@@ -43,3 +44,19 @@ def service(running):
     running.requests.clear()
     yield running
     running.clear()
+
+
+@pytest.fixture
+def api(monkeypatch):
+    """A server on this machine that speaks the Messages API; key and address are set."""
+    from langchain_core.caches import InMemoryCache
+
+    from course_utils.models import claude
+
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(claude, "_finished", InMemoryCache())
+    with serving() as state:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", state.url)
+        yield state

@@ -1,6 +1,7 @@
 """Questions taken apart: which plans are refused, where a value may come from, and what if there is none."""
 
 import pytest
+from anthropic_server import message, text
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 
@@ -289,3 +290,22 @@ def test_the_offline_model_is_wrong_where_the_script_says_so(scripted):
     assert '"Goonj Dimmer Module 2" stands in none of the documents' in run.note
     unknown = decompose("Which lamp, and who made it?", scripted)
     assert "UnknownQuestion" in unknown.note
+
+
+@pytest.mark.slow
+def test_claude_takes_a_question_apart_and_reads_the_value_between(api):
+    parts = "\n".join(f"Part {n}: {part}" for n, part in enumerate(PARTS, start=1))
+    api.will((200, message(text(parts))), (200, message(text("Value: Hearth Hub 2"))))
+    asked = []
+
+    def search(question):
+        asked.append(question)
+        return [Document(id="product:8", page_content="Hearth Hub 2 took over from Hearth Hub 1.")]
+
+    model = chat_model("decompose")
+    run = answer_parts(decompose(HUB, model, names=NAMES), search, model)
+    assert asked == [PARTS[0], "How many hours does Hearth Hub 2 run on its battery?"]
+    assert run.note == ""
+    planned, read = (str(request["messages"]) for request in api.requests)
+    assert HUB in planned
+    assert "<document>" in read and "took over from" in read

@@ -2,9 +2,9 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
+from anthropic_server import message, text
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
@@ -362,17 +362,11 @@ def test_the_log_says_who_asked_what_and_nothing_of_what_came(retriever, caplog)
 
 
 @pytest.mark.slow
-def test_claude_is_asked_with_the_closed_list_and_the_question_alone(client, service, monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "models"))
-    from anthropic_server import KEY, message, serving, text
-
-    with serving() as api:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
-        bad = plan("https://elsewhere.test/v1/zones")
-        good = f"```json\n{plan('delays_of_city', city='Kochi')}\n```"
-        api.will((200, message(text(bad))), (200, message(text(good))))
-        result = JSONRetriever(client, chat_model("json_api"), caller=GUEST).ask("Is Kochi late?")
+def test_claude_is_asked_with_the_closed_list_and_the_question_alone(client, service, api):
+    bad = plan("https://elsewhere.test/v1/zones")
+    good = f"```json\n{plan('delays_of_city', city='Kochi')}\n```"
+    api.will((200, message(text(bad))), (200, message(text(good))))
+    result = JSONRetriever(client, chat_model("json_api"), caller=GUEST).ask("Is Kochi late?")
     assert service.requests == ["GET /v1/delays/Kochi"] and len(result.documents) == 1
     first, second = api.requests
     assert "delays_of_city" in str(first["system"]) and "tracking_by_order" not in str(first["system"])

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from anthropic_server import message, text
 from langchain_core.embeddings import Embeddings
 
 from course_utils import models
@@ -120,7 +121,7 @@ def test_no_labelled_question_or_follow_up_needs_the_model():
 
 def test_bad_files_of_examples_are_explained(tmp_path):
     file = tmp_path / "routes.yaml"
-    for text, says in [
+    for told, says in [
         ("[]", "must be lists"),
         ("graph: [Who]", "'graph' is no route"),
         ("mixed: [Who?, What?]", "not valid YAML"),
@@ -129,7 +130,7 @@ def test_bad_files_of_examples_are_explained(tmp_path):
         ("mixed: [a, [b, c, d]]", r"mixed\[2\]"),
         ("mixed: [a]\nstructured: [a]", r"structured\[1\] is already there"),
     ]:
-        file.write_text(text, encoding="utf-8")
+        file.write_text(told, encoding="utf-8")
         with pytest.raises(ValueError, match=says):
             load_examples(file)
     file.write_text("mixed: [[before, after]]", encoding="utf-8")
@@ -280,23 +281,14 @@ def test_every_golden_question_has_its_route():
             assert route == ROWS
 
 
-def test_the_model_over_the_wire(monkeypatch):
+@pytest.mark.slow
+def test_the_model_over_the_wire(api):
     """The real client against a server on this machine."""
-    import sys
-    from pathlib import Path
-
-    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "models"))
-    from anthropic_server import KEY, message, serving, text
-
-    with serving() as api:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
-        thought = {"type": "thinking", "thinking": "It counts rows.", "signature": "s"}
-        api.will((200, message(thought, text("structured"))), (200, message(text("2"))))
-        classify = ModelClassifier()
-        assert classify("How many lamps, over the wire?").route == ROWS
-        assert classify("Which lamps, over the wire?").route == MIXED
-        first = api.requests[0]
+    thought = {"type": "thinking", "thinking": "It counts rows.", "signature": "s"}
+    api.will((200, message(thought, text("structured"))), (200, message(text("2"))))
+    classify = ModelClassifier()
+    assert classify("How many lamps, over the wire?").route == ROWS
+    assert classify("Which lamps, over the wire?").route == MIXED
+    first = api.requests[0]
     assert "semi_structured" in json.dumps(first["system"])
     assert [part["text"] for part in first["messages"][0]["content"]][1] == "How many lamps, over the wire?"
-    sys.modules.pop("anthropic_server", None)

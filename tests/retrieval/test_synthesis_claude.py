@@ -1,10 +1,7 @@
 """Synthesis by Claude, through the real client against a loopback server: what is sent, what is read back."""
 
-import importlib.util
-from pathlib import Path
-
+import anthropic_server as server
 import pytest
-from langchain_core.caches import InMemoryCache
 
 from course_utils.models import ModelUnavailable, chat_model
 from course_utils.retrieval.retrieved import DataType, Decision, Retrieved, Source
@@ -14,26 +11,7 @@ from course_utils.shop import documents
 QUESTION = "How long does a Hearth Hub 2 run in a power cut?"
 IDS = ("article:hearth-hub-2-manual#7", "review:466")
 MANUAL, REVIEW = map(documents.get, IDS)
-_place = Path(__file__).parent.parent / "models" / "anthropic_server.py"
-_spec = importlib.util.spec_from_file_location("anthropic_server_of_synthesis", _place)
-server = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(server)
-
 pytestmark = pytest.mark.slow  # imports the anthropic client
-
-
-@pytest.fixture
-def api(monkeypatch):
-    """A server that speaks the Messages API, and a model that asks it and remembers nothing."""
-    from course_utils.models import claude
-
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(claude, "_finished", InMemoryCache())
-    with server.serving() as state:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", server.KEY)
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", state.url)
-        yield state
 
 
 def ask():
