@@ -36,7 +36,7 @@ def test_the_conda_file_has_the_same_pins():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
     pins = [line for line in pip if "==" in line]
-    assert "-e ." in pip
+    assert "-e .[graph]" in pip
     assert len(pins) >= 15
     assert set(pins) <= set(project()["dependencies"])
 
@@ -45,7 +45,7 @@ def test_the_readme_shows_exactly_the_two_commands_on_its_first_screen():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     commands = [line for line in lines[:25] if line.startswith("python3 -m venv")]
     assert commands == [
-        "python3 -m venv .venv && .venv/bin/pip install -e . && .venv/bin/course lab",
+        'python3 -m venv .venv && .venv/bin/pip install -e ".[graph]" && .venv/bin/course lab',
         'python3 -m venv .venv && .venv/bin/pip install -e ".[test]" && .venv/bin/pytest',
     ]
 

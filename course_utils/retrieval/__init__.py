@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .json_client import CarrierClient
     from .json_reply import CarrierError
     from .llm_rerank import LLMReranker, parse_scores
+    from .query_result import Attempt, SQLResult
     from .query_tools import as_tools, orders_of, refunds_by_region, revenue_by_city, top_products
     from .rerank import NotScored, RerankerFailed, RerankingRetriever, reranked
     from .retrieved import DataType, Decision, Retrieved, Source
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from .sql_answer import SQLAnswer
     from .sql_extract import extract_sql
     from .sql_guard import QueryFailed, Rows, SafeDatabase, UnsafeSQL, check_sql
-    from .sql_result import Attempt, SQLResult
     from .sql_schema import schema_text
     from .synthesis import MultiSourceSynthesizer
     from .text_to_sql import GLOSSARY, SQL_PROMPT, SQLRetriever
@@ -66,7 +66,7 @@ _MODULES = {
     "sql_answer": ("SQLAnswer",),
     "sql_extract": ("extract_sql",),
     "sql_guard": ("QueryFailed", "Rows", "SafeDatabase", "UnsafeSQL", "check_sql"),
-    "sql_result": ("Attempt", "SQLResult"),
+    "query_result": ("Attempt", "SQLResult"),
     "sql_schema": ("schema_text",),
     "synthesis": ("MultiSourceSynthesizer",),
     "text_to_sql": ("GLOSSARY", "SQL_PROMPT", "SQLRetriever"),

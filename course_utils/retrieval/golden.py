@@ -12,8 +12,8 @@ from course_utils.retrieval.compare import same_rows
 if TYPE_CHECKING:
     import pandas
 
+    from course_utils.retrieval.query_result import SQLResult
     from course_utils.retrieval.sql_guard import SafeDatabase
-    from course_utils.retrieval.sql_result import SQLResult
     from course_utils.retrieval.text_to_sql import SQLRetriever
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from course_utils.retrieval.sql_result import SQLResult, nothing_in
+from course_utils.retrieval.query_result import SQLResult, nothing_in
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

@@ -9,7 +9,7 @@ from .sql_dialect import DIALECT, ODD, SYNTAX, hints
 Tables = Mapping[str, Sequence[str]]
 
 
-class UnsafeSQL(ValueError):
+class UnsafeQuery(ValueError):
     """The statement was refused: it is not one read of published data within the limits.
 
     `reason` says what was refused ("multiple statements", "forbidden table: x"), `hint` what to do next.
@@ -23,6 +23,10 @@ class UnsafeSQL(ValueError):
             self.add_note(hint)
 
 
+class UnsafeSQL(UnsafeQuery):
+    """An SQL statement was refused."""
+
+
 class NoQuery(UnsafeSQL):
     """The model said that no query on these tables can answer: nothing failed, and nothing was refused."""
 
@@ -30,7 +34,7 @@ class NoQuery(UnsafeSQL):
 class QueryFailed(RuntimeError):
     """The statement is a read, but it could not be answered: a syntax error, too slow, too large.
 
-    Has the same `reason` and `hint` as `UnsafeSQL`.
+    Has the same `reason` and `hint` as `UnsafeQuery`.
     """
 
     def __init__(self, reason: str, hint: str = "") -> None:

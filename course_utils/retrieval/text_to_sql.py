@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.language_models import LanguageModelLike
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import ConfigDict, PrivateAttr
 
+from course_utils.retrieval.query_result import Attempt, SQLResult, nothing_in
+from course_utils.retrieval.repair import NO_QUERY, NO_QUERY_SAID, NOTHING, record, write_until_it_runs
 from course_utils.retrieval.sql_errors import NoQuery
 from course_utils.retrieval.sql_extract import extract_sql
 from course_utils.retrieval.sql_guard import QueryFailed, Rows, SafeDatabase, UnsafeSQL, check_sql
-from course_utils.retrieval.sql_result import Attempt, SQLResult, nothing_in
 from course_utils.retrieval.sql_schema import Table, chosen, read_tables, schema_text, shop_glossary
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ __all__ = [
 
 log = logging.getLogger("course_utils.sql")
 
-NO_QUERY = "NO QUERY"
-_NO_QUERY_SAID = "the model wrote no query"
 SQL_PROMPT = ChatPromptTemplate.from_messages([
     (
         "system",
@@ -130,29 +129,21 @@ class SQLRetriever(BaseRetriever):
         """
         started = time.perf_counter()
         trail: list[Attempt] = []
-        repairs: list[BaseMessage] = []
-        rows = Rows((), (), False, 0.0)
         writer = self.writer
+
+        def write(repairs: list[BaseMessage]) -> str:
+            return writer.invoke({"question": question, "schema": self._schema, "repairs": repairs}, config)
+
         try:
-            while len(trail) <= self.max_repairs:
-                asked = {"question": question, "schema": self._schema, "repairs": repairs}
-                reply = writer.invoke(asked, config)
-                attempt, found = self._try(reply)
-                trail.append(attempt)
-                if found is not None:
-                    rows = found
-                if found is not None or reply.lstrip().upper().startswith(NO_QUERY):
-                    break
-                # Some APIs refuse an empty message.
-                repairs += [AIMessage(reply.strip() or "(empty)"), HumanMessage(_feedback(trail))]
+            rows = write_until_it_runs(write, self._try, self.max_repairs, trail)
         except Exception as error:
-            self._log(question, trail, f"model error: {type(error).__name__}", rows, started)
+            record(log, "sql", question, trail, f"model error: {type(error).__name__}", NOTHING, started)
             raise
         last = trail[-1]
-        warnings, near = self._advice(last.sql, rows) if last.error is None else ((), ())
-        elapsed = self._log(question, trail, last.error, rows, started)
+        warnings, near = self._advice(last.query, rows) if last.error is None else ((), ())
+        elapsed = record(log, "sql", question, trail, last.error, rows, started)
         return SQLResult(
-            question, last.sql, rows, len(trail), elapsed, last.error, tuple(trail), warnings, near
+            question, last.query, rows, len(trail), elapsed, last.error, tuple(trail), warnings, near
         )
 
     def answer(self, question: str, config: RunnableConfig | None = None) -> "SQLAnswer":
@@ -173,9 +164,6 @@ class SQLRetriever(BaseRetriever):
     def _try(self, reply: str) -> tuple[Attempt, Rows | None]:
         """Return the attempt and its rows; None instead of rows where something refused it."""
         sql = ""
-        if reply.lstrip().upper().startswith(NO_QUERY):
-            reason = " ".join(reply.split())[len(NO_QUERY) :].strip(" :-.")
-            return Attempt("", f"{_NO_QUERY_SAID}: {reason or 'no reason given'}", None, reply), None
         try:
             sql = extract_sql(reply)
             rows = self.db.run(self._check(sql))
@@ -190,18 +178,6 @@ class SQLRetriever(BaseRetriever):
         near = near_values(self.db, sql, self._declared) if nothing_in(rows) else ()
         return warnings_for(sql, self._declared), near
 
-    def _log(
-        self, question: str, trail: list[Attempt], error: str | None, rows: Rows, started: float
-    ) -> float:
-        elapsed = (time.perf_counter() - started) * 1000
-        outcome = f"failed: {error}" if error else "rows" if len(rows) else "no rows"
-        sql = trail[-1].sql if trail else ""
-        log.info(
-            "question=%r sql=%r outcome=%r rows=%d attempts=%d ms=%.1f",
-            question, sql, outcome, len(rows), len(trail), elapsed,
-        )  # fmt: skip
-        return elapsed
-
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
@@ -212,7 +188,7 @@ class SQLRetriever(BaseRetriever):
         """
         result = self.ask(query, {"callbacks": run_manager.get_child()})
         if not result.ok:
-            kind = NoQuery if result.error.startswith(_NO_QUERY_SAID) else UnsafeSQL
+            kind = NoQuery if result.error.startswith(NO_QUERY_SAID) else UnsafeSQL
             raise kind(result.error, result.trail[-1].hint or "Use .ask(question) to see the trail.")
         return [
             Document(
@@ -222,13 +198,3 @@ class SQLRetriever(BaseRetriever):
             )
             for number, record in enumerate(result.records(), start=1)
         ]
-
-
-def _feedback(trail: list[Attempt]) -> str:
-    """Return what the model is told about its last attempt; the same failure is not news twice."""
-    last, before = trail[-1], trail[:-1]
-    if any((a.error, a.hint) == (last.error, last.hint) for a in before):
-        same = " Your statement did not change." if any(a.sql == last.sql for a in before) else ""
-        return f"That failed for the same reason as before.{same} Write a different statement that avoids it."
-    hint = f"\nHint: {last.hint}" if last.hint else ""
-    return f"That did not run. Reason: {last.error}{hint}\nReply with the corrected SELECT statement alone."

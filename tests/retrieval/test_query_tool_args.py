@@ -9,8 +9,8 @@ from langchain_core.messages import HumanMessage
 
 from course_utils.models import chat_model
 from course_utils.retrieval import Caller, Rows, as_tools
+from course_utils.retrieval.query_result import SQLResult
 from course_utils.retrieval.sql_answer import Evidence, split_sentences
-from course_utils.retrieval.sql_result import SQLResult
 
 STAFF = Caller("revathi.menon", "staff")
 

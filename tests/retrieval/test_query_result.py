@@ -103,7 +103,7 @@ def test_a_failure_is_in_the_log(caplog):
     assert "outcome='failed: only SELECT' rows=0 attempts=3" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["sql_answer", "sql_result", "sql_schema", "query_tools"])
+@pytest.mark.parametrize("name", ["sql_answer", "query_result", "sql_schema", "query_tools"])
 def test_the_examples_in_the_docstrings_are_true(name):
     found = doctest.testmod(importlib.import_module(f"course_utils.retrieval.{name}"))
     assert found.attempted and not found.failed

@@ -1,9 +1,9 @@
-"""What comes back from a question put to a database: the rows, the SQL, and how it came about."""
+"""What comes back from a question put to a database: the rows, the query, and how it came about."""
 
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from course_utils.retrieval.sql_guard import Rows
@@ -11,26 +11,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One reply of the model: its SQL ("" if none was found), and why it failed (None if it ran)."""
+    """One reply of the model: its query ("" if none was found), and why it failed (None if it ran)."""
 
-    sql: str
+    query: str
     error: str | None = None
     hint: str | None = None
     reply: str = ""
 
+    @property
+    def sql(self) -> str:
+        """The query, where it is SQL."""
+        return self.query
+
 
 @dataclass(frozen=True, repr=False)
-class SQLResult:
+class QueryResult:
     """The answer to a question as rows. Prints as a table; without rows it says why, and invents none.
 
-    `sql` is the last statement written, also where it was refused. `rows` is empty after a failure, and
+    `query` is the last statement written, also where it was refused. `rows` is empty after a failure, and
     `error` then holds the reason. `attempts` counts the model's replies and `trail` holds each of them.
     `warnings` name what makes the number doubtful; `near`, after an empty result, what is stored that is
     like the text asked for. `milliseconds` is the whole time, the model's included.
     """
 
+    language: ClassVar[str] = "query"
+
     question: str
-    sql: str
+    query: str
     rows: "Rows"
     attempts: int
     milliseconds: float
@@ -78,10 +85,23 @@ class SQLResult:
     def _repr_html_(self) -> str:
         rows = self.ok and len(self.rows)
         table = self.rows._repr_html_() if rows else f"<p>{html.escape(self._table())}</p>"
-        sql = f"<pre>{html.escape(self.sql)}</pre>" if self.sql else "<p>The reply held no SQL.</p>"
+        none = f"<p>The reply held no {self.language}.</p>"
+        query = f"<pre>{html.escape(self.query)}</pre>" if self.query else none
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        about = f"SQL, {_times(self.attempts)}"
-        return f"{table}{notes}<details><summary>{about}</summary>{sql}</details>"
+        about = f"{self.language}, {_times(self.attempts)}"
+        return f"{table}{notes}<details><summary>{about}</summary>{query}</details>"
+
+
+@dataclass(frozen=True, repr=False)
+class SQLResult(QueryResult):
+    """A QueryResult whose query is SQL."""
+
+    language: ClassVar[str] = "SQL"
+
+    @property
+    def sql(self) -> str:
+        """The last statement written, also where it was refused; "" where there was none."""
+        return self.query
 
 
 def _times(attempts: int) -> str:
