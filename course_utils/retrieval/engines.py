@@ -1,4 +1,4 @@
-"""The embedded databases of lessons 06 and 07, imported when first used, with a way out where one is missing."""
+"""The databases of lessons 06 and 07, imported when first used, with a way out where one is missing."""
 
 from importlib import import_module
 from types import ModuleType
