@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -52,6 +53,7 @@ class Child:
         self._process: subprocess.Popen | None = None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._owner = os.getpid()
+        self._end: weakref.finalize | None = None
 
     @property
     def pid(self) -> int | None:
@@ -77,14 +79,9 @@ class Child:
 
     def close(self) -> None:
         """End the process, if one runs; the next call starts another."""
-        process, self._process = self._process, None
-        if process is None or self._owner != os.getpid():
-            return
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            with contextlib.suppress(OSError):  # the end of a pipe whose other end is dead
-                pipe.close()
+        self._process = None
+        if self._end is not None:
+            self._end()
 
     def __enter__(self) -> "Child":
         return self
@@ -92,13 +89,8 @@ class Child:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if getattr(self, "_process", None) is not None:
-            self.close()
-
     def _start(self) -> None:
-        if self._owner == os.getpid():
-            self.close()
+        self.close()
         self._owner, self._lines = os.getpid(), queue.SimpleQueue()
         code = "import sys; sys.path[:] = __import__('json').loads(sys.argv.pop(1)); "
         code += f"from {__name__} import main; main()"
@@ -111,7 +103,10 @@ class Child:
             env=environment,
             encoding="utf-8",
         )
-        threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True).start()
+        reader = threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True)
+        reader.start()
+        # Also called when this object goes, and before the interpreter ends.
+        self._end = weakref.finalize(self, _stop, self._process, reader, os.getpid())
         self._reply(START_SECONDS)
 
     def _reply(self, seconds: float) -> Any:
@@ -144,6 +139,19 @@ class Child:
     def _dead(self) -> ChildFailed:
         self.close()
         return ChildFailed("died", "the process that ran it ended without an answer")
+
+
+def _stop(process: subprocess.Popen, reader: threading.Thread, owner: int) -> None:
+    if owner != os.getpid():  # a fork's copy: the process belongs to the parent
+        return
+    process.kill()
+    process.wait()
+    reader.join(timeout=5)
+    if not reader.is_alive():  # closing a pipe that is being read would wait for the reader
+        with contextlib.suppress(OSError):
+            process.stdout.close()
+    with contextlib.suppress(OSError):  # what was not sent yet has nobody to go to
+        process.stdin.close()
 
 
 def _read(pipe: Any, lines: "queue.SimpleQueue[str | None]") -> None:

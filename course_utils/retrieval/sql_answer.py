@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from course_utils.retrieval.query_result import SQLResult, nothing_in
+from course_utils.retrieval.query_result import QueryResult, nothing_in
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -42,7 +42,7 @@ class SQLAnswer:
 
     question: str
     text: str
-    result: SQLResult
+    result: QueryResult
     note: str = ""
     dropped: tuple[str, ...] = ()
 
@@ -53,7 +53,7 @@ class SQLAnswer:
 class Evidence:
     """The numbers, texts and codes that a sentence about these rows may contain."""
 
-    def __init__(self, result: SQLResult) -> None:
+    def __init__(self, result: QueryResult) -> None:
         self.result = result
         self.values = [value for row in result.rows for value in row if value is not None]
 
@@ -114,7 +114,7 @@ def is_near(number: re.Match[str], known: list[float]) -> bool:
 
 
 def answer_from(
-    result: SQLResult, speaker: Callable[[], Any], config: "RunnableConfig | None" = None
+    result: QueryResult, speaker: Callable[[], Any], config: "RunnableConfig | None" = None
 ) -> SQLAnswer:
     """Return the result in words. The model is asked only when there are rows to tell of.
 
@@ -162,7 +162,7 @@ def split_sentences(text: str) -> list[str]:
     return found
 
 
-def _ask(result: SQLResult, model: Any, config: "RunnableConfig | None") -> str:
+def _ask(result: QueryResult, model: Any, config: "RunnableConfig | None") -> str:
     from langchain_core.messages import HumanMessage, SystemMessage
     from langchain_core.output_parsers import StrOutputParser
 
@@ -170,7 +170,7 @@ def _ask(result: SQLResult, model: Any, config: "RunnableConfig | None") -> str:
     return (model | StrOutputParser()).invoke(messages, config)
 
 
-def fenced_rows(result: SQLResult) -> str:
+def fenced_rows(result: QueryResult) -> str:
     """Return the rows as JSON lines between <rows> and </rows>, which no value can close."""
     lines = []
     for record in result.records():
@@ -188,7 +188,7 @@ def _short(value: Any) -> Any:
     return value
 
 
-def plain_answer(result: SQLResult, most: int = 10) -> str:
+def plain_answer(result: QueryResult, most: int = 10) -> str:
     """Return the rows in words without a model: "city: Pune; total: 650.0"."""
     told = ["; ".join(f"{k}: {'none' if v is None else v}" for k, v in r.items()) for r in result.records()]
     rest = len(told) - most
